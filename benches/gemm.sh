@@ -1,5 +1,5 @@
 #!/bin/sh
-# Times of `explain gemm`: a cold question, many products, and a diff of two releases.
+# Measures `explain gemm`: a cold question, many products, and a diff of two releases.
 # Usage: benches/gemm.sh WHICHKERNEL [RUNTIME_A RUNTIME_B]
 set -eu
 program=${1:?the whichkernel binary}

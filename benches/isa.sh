@@ -29,7 +29,7 @@ measure() {
 count() { "$@" --format json | grep -o '"instructions": [0-9]*' | awk '{ n += $2 } END { print n }'; }
 objdump_all() { for object in "$objects"/*.hsaco; do llvm-objdump-22 -d --mattr=+real-true16 "$object"; done; }
 census_all() { for object in "$objects"/*.hsaco; do $tool isa "$object"; done; }
-row() { # what, instructions
+row() { # name, instructions
     awk -v what="$1" -v n="$2" -v wall="$wall" -v cpu="$cpu" -v base="${base:-}" 'BEGIN {
         rate = n / cpu / 1e6
         printf "%-58s %11d %8.3f %8.3f %8.2f", what, n, wall, cpu, rate

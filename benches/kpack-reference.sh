@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Splits a library with the reference tools of kpack and compares what whichkernel sees before and after.
+# Splits a library with the reference tools of kpack and compares whichkernel's results before and after.
 #   benches/kpack-reference.sh LIBRARY RUN_OF_ROCM_KPACK/python [none|zstd]
 # The second argument is the `python` directory of a checkout of ROCm/rocm-kpack (or rocm-systems/shared/kpack); it needs the
 # packages msgpack and zstandard. WHICHKERNEL names the program [default: target/release/whichkernel].

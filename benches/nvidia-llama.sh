@@ -49,6 +49,6 @@ for how in uprobe preload; do $python "$here/compare.py" "$out/cupti.$first.tsv"
 [ $status = 0 ] && echo "text: identical in every run; $(wc -c < "$out/plain.$first.text") bytes"
 grep -o 'ggml_cuda_init.*\|offloaded.*' "$out/plain.$first.err" | head -3
 head -12 "$out/uprobe.$first.err" | cut -c1-160
-# Unobserved, observed, unobserved: does the program run the same without us? CERTIFY= skips this.
+# Unobserved, observed, unobserved: checks that the program behaves the same without us. CERTIFY= skips this.
 [ -n "${CERTIFY-yes}" ] && { "$here/certify.sh" "$tool" "$out/cupti.so" "$out" "${llama[@]}" || status=1; }
 exit $status

@@ -13,7 +13,7 @@ if [ -z "$program" ]; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-timed() { # a name, a command: wall and processor seconds, peak memory
+timed() { # a name, a command: wall time, CPU time, peak memory
   local name=$1; shift
   /usr/bin/env python3 - "$name" "$@" <<'PY'
 import resource, subprocess, sys, time

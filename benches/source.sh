@@ -2,7 +2,7 @@
 # Compares the whole table of one tree (13 GPUs x 24 types x 512 column counts) with g++ compiling the tree's own
 # predicates; then a single question, and the same again. There are two peers: only the should_use_* functions, and all
 # code that chooses a path and its tile (the tables of tiles, the choice of the tile, the widths of MMVQ, the
-# dispatcher), which is what the evaluator covers.
+# dispatcher), which the evaluator covers too.
 #   benches/source.sh [TREE]     TREE defaults to the crate llama-cpp-sys-4 0.11.0 of the cache
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -73,10 +73,10 @@ CALLERS
 predicates > "$work/predicates.cpp"
 everything > "$work/everything.cpp"
 
-seconds() { # prints wall and processor seconds of a command
+seconds() { # prints wall time and CPU time of a command
     /usr/bin/time -f '%e %U' "$@" 2>&1 >/dev/null | tail -n 1
 }
-line() { # what, "wall processor", and the ratio of the whole table to it where that is known
+line() { # name, "wall CPU", and the ratio of the whole table to it, if known
     read -r wall processor <<<"$2"
     printf '%-58s %7s s, processor %7s s' "$1" "$wall" "$processor"
     if [ -n "${3:-}" ]; then awk -v a="${3% *}" -v b="$wall" 'BEGIN { printf "   whole table / this: %.2f", a / (b > 0 ? b : 0.01) }'; fi

@@ -1,5 +1,5 @@
-// The reference: every kernel that the device ran, as CUPTI tells it. Loaded by the driver through CUDA_INJECTION64_PATH.
-// Writes one line per kernel name to $CUPTI_OUT: count, name. A `%d` at its end is the number of the process.
+// The reference: every kernel that the device ran, as CUPTI reports it. The driver loads this through CUDA_INJECTION64_PATH.
+// Writes one line per kernel name to $CUPTI_OUT: count, name. A `%d` at its end is replaced by the process id.
 #include <cuda.h>
 #include <cupti.h>
 #include <pthread.h>

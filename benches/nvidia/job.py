@@ -62,7 +62,7 @@ with torch.no_grad():
     digest.update(out.cpu().numpy().tobytes())
     digest.update(x.cpu().numpy().tobytes())
 if os.environ.get("HASH_ONLY"):
-    # For comparing whole runs: nothing that differs by itself.
+    # For comparing whole runs: prints only values that do not differ between runs.
     print(digest.hexdigest(), flush=True)
     sys.exit()
 print(json.dumps({"hash": digest.hexdigest(), "seconds": eager, "middle_block": statistics.median(blocks), "best_block": min(blocks), "rounds": rounds}), flush=True)

@@ -15,7 +15,7 @@ except Exception as error:
     print("late attach: no report:", error, open(sys.argv[1].replace(".json", ".err")).read()[:800])
     sys.exit(1)
 whole, none = counts(sys.argv[2]), counts(sys.argv[3])
-# Four rounds launch as much as the fifth part that a replayed graph is.
+# The rounds launch four fifths of the total; the replayed graph launches the rest.
 expected = {name: (count - none.get(name, 0)) * 4 // 5 for name, count in whole.items() if count > none.get(name, 0)}
 seen = {}
 for row in report["rows"]:

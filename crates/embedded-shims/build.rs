@@ -1,8 +1,8 @@
-//! Builds the shim libraries with the compiler that builds everything else, and a linker.
+//! Builds the shim libraries with the compiler of this build and a linker.
 //!
-//! `--version-script` has no effect on a Rust cdylib with the default linker, a std cdylib needs a new glibc, and a nested
-//! cargo would wait for its own lock. So each `no_std` crate is compiled to one object here, and `cc -shared` links it with
-//! the version script that the real library has.
+//! Cargo cannot build them: `--version-script` has no effect on a Rust cdylib with the default linker, a std cdylib
+//! needs a new glibc, and a nested cargo would wait for its own lock. So this script compiles each `no_std` crate to
+//! one object, and `cc -shared` links it with the version script of the real library.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -22,11 +22,13 @@ fn main() {
 fn build() -> Result<(), Failure> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("no manifest directory")?);
-    // A link in the repository, a directory in the package; so are the files in `shims/shared`, which other crates own.
+    // `shims` is a symlink in the repository and a directory in the package. So are the files in `shims/shared`, which
+    // belong to other crates.
     println!("cargo::rerun-if-changed={}", root.join("shims").display());
     nullgpu(&root, &out)?;
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, false, &[])?;
-    // One object, two libraries: the real hipBLAS must find the real rocBLAS behind it, and none of these names before it.
+    // One object becomes two libraries. The stand-in for hipBLAS defines no other names of rocBLAS, so that a real
+    // hipBLAS behind it finds the real rocBLAS.
     let early = ["rocblas_initialize", "rocblas_get_version_string", "rocblas_get_version_string_size"];
     let (rocblas, mut hipblas): (BTreeSet<String>, BTreeSet<String>) =
         defined(&blas)?.into_iter().partition(|name| name.starts_with("rocblas_"));
@@ -93,7 +95,8 @@ fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One node per version, each the child of the one before, in the order of the numbers: as in the real library.
+/// A version script with one node per version, each the child of the one before, in numeric order, as in the real
+/// library.
 fn versioned(symbols: &[(String, String)]) -> String {
     let mut versions: Vec<&str> = symbols.iter().map(|(_, version)| version.as_str()).collect();
     let number = |version: &str| {
@@ -124,7 +127,7 @@ fn plain_script(exports: &BTreeSet<String>) -> String {
     script
 }
 
-/// The C functions that an object defines: Rust's own names are mangled.
+/// The C functions that an object defines. Names of Rust functions are mangled and left out.
 fn defined(path: &Path) -> Result<BTreeSet<String>, Failure> {
     use object::{Object, ObjectSymbol};
     let bytes = fs::read(path)?;
@@ -134,7 +137,7 @@ fn defined(path: &Path) -> Result<BTreeSet<String>, Failure> {
     Ok(symbols.filter_map(|symbol| symbol.name().ok()).filter(ours).map(str::to_owned).collect())
 }
 
-/// The entry points that a shim's sources define: every `extern "C" fn` behind a `no_mangle`.
+/// The entry points that a shim's sources define: every `extern "C" fn` after a `no_mangle`.
 fn exports(directory: &Path) -> Result<BTreeSet<String>, Failure> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(directory)? {
@@ -156,9 +159,11 @@ fn exports(directory: &Path) -> Result<BTreeSet<String>, Failure> {
     Ok(names)
 }
 
-/// `level`: at 2 and above LLVM gives functions of equal bodies one address, and a probe on one would fire for all.
+/// At `level` 2 and above, LLVM merges functions with equal bodies into one address, and a probe on one would fire for
+/// all.
 ///
-/// Exceptions of the program may cross a shim that stands before functions of its runtime (`unwinds`): then every frame has tables.
+/// If `unwinds` is set, every frame gets unwind tables, because exceptions of the program may pass through a shim that
+/// wraps functions of its runtime.
 fn object(
     source: &Path,
     object: &Path,
@@ -174,19 +179,21 @@ fn object(
     rustc.args(["-C", "overflow-checks=off", "-C", "embed-bitcode=no", "-D", "warnings"]);
     rustc.args(["--crate-name", "shim", "--target", "x86_64-unknown-linux-gnu"]);
     rustc.arg("-C").arg(format!("opt-level={level}")).arg("-o").arg(object).arg(source);
-    // Places of panics are in the library: without the builder's directories, so that every directory builds the same bytes.
+    // Panic locations are stored in the library. Remove the builder's directories from them, so that every directory
+    // builds the same bytes.
     for (variable, name) in [("CARGO_MANIFEST_DIR", "embedded-shims"), ("OUT_DIR", "out")] {
         let place = env::var(variable)?;
         rustc.arg(format!("--remap-path-prefix={place}={name}"));
     }
-    // Flags for the whole build (sanitizers, native CPUs) must not reach a library that enters foreign processes.
+    // Flags for the whole build (sanitizers, native CPUs) must not reach a library that is loaded into foreign
+    // processes.
     rustc.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     rustc.envs(variables.iter().map(|(name, value)| (*name, value.as_os_str())));
     run(&mut rustc)?;
     Ok(object.to_owned())
 }
 
-/// The compiler's own `core` fills what the object still refers to (panic paths of slices, memory functions).
+/// The compiler's own `core` provides what the object still refers to (panic paths of slices, memory functions).
 fn core_libraries() -> Result<Vec<PathBuf>, Failure> {
     let mut rustc = Command::new(env::var_os("RUSTC").ok_or("RUSTC is not set")?);
     rustc.args(["--print", "target-libdir", "--target", "x86_64-unknown-linux-gnu"]);
@@ -221,7 +228,7 @@ fn link(object: &Path, library: &Path, soname: &str, script: &str, more: &[&str]
     run(&mut cc)
 }
 
-/// A program with the C library's own start.
+/// Links a program with the start code of the C library.
 fn program(object: &Path, to: &Path) -> Result<(), Failure> {
     let mut cc = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
     cc.arg("-o").arg(to).arg(object).args(core_libraries()?);

@@ -1,17 +1,18 @@
 //! Converts the tables (`tables/*.txt`) into data that the decoder reads at startup without parsing text: the sorted
-//! names, and one record of 20 bytes per row. Otherwise a process that counts one small object would spend most of its
-//! time on reading tables.
+//! names, and one record of 20 bytes per row. Without this, a process that counts one small object would spend most of
+//! its time reading tables.
 //!
-//! A row is `FORMAT OPCODE NAME FLAGS PROCESSORS`: the opcode in hexadecimal, the name as LLVM prints it in the plain
-//! form, and a hexadecimal set of processors, bit n for the n-th of `TARGETS`. FLAGS are the length of the plain form
-//! in dwords, then a letter for each source value that may announce more words: a, b, c a literal (255) in the first,
-//! second and third source; p, q, r a 64-bit literal (254); s SDWA (249), d DPP16 (250) and e DPP8 (233, 234) in the
-//! first. Upper case: more words follow. Lower case: LLVM refuses the encoding. Absent: the opcode does not read that
-//! field.
+//! A row is `FORMAT OPCODE NAME FLAGS PROCESSORS`: the opcode in hexadecimal, the name as LLVM prints it for the plain
+//! form, and a hexadecimal set of processors, with bit n for the n-th of `TARGETS`. FLAGS begin with the length of the
+//! plain form in dwords. Then there is a letter for each source value that may announce more words: a, b, c for a
+//! literal (255) in the first, second and third source; p, q, r for a 64-bit literal (254); s for SDWA (249), d for
+//! DPP16 (250) and e for DPP8 (233, 234) in the first source. An upper-case letter means that more words follow. A
+//! lower-case letter means that LLVM refuses the encoding. If a letter is absent, the opcode does not read that field.
 //!
-//! After the letters come the restrictions of the opcode, `/WIDTHS/FIXED/DPP/SDWA`, without empty trailing parts: for
-//! each operand of the format the number of scalar registers (`g`: 16, `-`: any value is accepted), and the bits with
-//! only one valid value, as a mask (of zeros) or `MASK=VALUE`, of the plain form and of the DPP16 and SDWA forms.
+//! After the letters come the restrictions of the opcode, `/WIDTHS/FIXED/DPP/SDWA`, without empty trailing parts.
+//! WIDTHS has the number of scalar registers of each operand of the format (`g`: 16, `-`: any value is accepted). The
+//! other parts are the bits with only one valid value, as a mask (of zeros) or `MASK=VALUE`, of the plain, DPP16 and
+//! SDWA forms.
 
 use std::collections::BTreeSet;
 use std::path::Path;

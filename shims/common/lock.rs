@@ -10,7 +10,7 @@ pub struct Lock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through the guard alone, and only one guard exists.
+// SAFETY: the value is accessed only through the guard, and only one guard exists.
 unsafe impl<T> Sync for Lock<T> {}
 
 pub struct Guard<'a, T>(&'a Lock<T>);
@@ -33,7 +33,7 @@ impl<T> Lock<T> {
         self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| Guard(self))
     }
 
-    /// In a forked child the owner of the lock does not exist.
+    /// For a forked child, in which the owner of the lock does not exist.
     pub fn reset(&self) {
         self.taken.store(false, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Finding the functions of the library that a shim wraps.
+//! Finds the functions of the library that a shim wraps.
 //!
 //! The old version of each symbol is requested by name: glibc 2.34 moved them to a new version that older systems lack.
 
@@ -23,13 +23,13 @@ const RTLD_NOLOAD: c_int = 4;
 /// The next definition of `name` after this library, in the loader's order.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn next(name: &CStr) -> *mut c_void {
-    // SAFETY: a plain question to the loader.
+    // SAFETY: only queries the loader.
     unsafe { dlsym(RTLD_NEXT, name.as_ptr()) }
 }
 
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn open(path: &CStr) -> *mut c_void {
-    // SAFETY: loads a library, or gives null.
+    // SAFETY: loads a library, or returns null.
     unsafe { dlopen(path.as_ptr(), RTLD_NOW) }
 }
 

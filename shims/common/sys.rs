@@ -125,7 +125,7 @@ pub fn pause() {
 
 /// The current value of an environment variable.
 pub fn env(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: `name` ends in NUL; the result is NULL or a string of the environment.
+    // SAFETY: `name` is NUL-terminated; the result is null or a string of the environment.
     unsafe {
         let value = getenv(name.as_ptr());
         if value.is_null() { None } else { Some(CStr::from_ptr(value)) }
@@ -173,7 +173,7 @@ pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
 /// Maps the first bytes of an existing file for reading and writing, for the life of the process; null on failure.
 #[allow(dead_code, reason = "only the stand-in GPU has a page of counters")]
 pub fn map_page(path: &CStr, len: usize) -> *mut u8 {
-    // SAFETY: `path` ends in NUL.
+    // SAFETY: `path` is NUL-terminated.
     let fd = unsafe { open(path.as_ptr(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0) };
     if fd < 0 {
         return core::ptr::null_mut();
@@ -186,7 +186,7 @@ pub fn map_page(path: &CStr, len: usize) -> *mut u8 {
 
 /// Creates a file; it must not exist.
 pub fn create(path: &CStr) -> Option<c_int> {
-    // SAFETY: `path` ends in NUL.
+    // SAFETY: `path` is NUL-terminated.
     let fd = unsafe { open(path.as_ptr(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) };
     (fd >= 0).then_some(fd)
 }
@@ -201,7 +201,7 @@ pub fn grow(fd: c_int, offset: u64, len: u64) -> bool {
 /// `over`: null, or an older mapping of ours of the same length to replace in place.
 pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 {
     let flags = if over.is_null() { MAP_SHARED } else { MAP_SHARED | MAP_FIXED };
-    // SAFETY: maps our own file, at a free place or over our own mapping.
+    // SAFETY: maps our own file, at a free address or over our own mapping.
     let at = unsafe { mmap(over.cast(), len, PROT_READ | PROT_WRITE, flags, fd, offset as i64) };
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
 }
@@ -234,7 +234,7 @@ pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
 /// Makes a file at least this long; never shortens it.
 pub fn lengthen(fd: c_int, len: u64) -> bool {
     let zero = 0_u8;
-    // SAFETY: one byte of ours.
+    // SAFETY: writes one byte of our own.
     unsafe { syscall(SYS_PWRITE, i64::from(fd), &raw const zero as i64, 1, len as i64 - 1) == 1 }
 }
 
@@ -255,7 +255,7 @@ pub fn device(fd: u32, buffer: &mut [u8]) -> Option<(u64, usize)> {
     for (place, power) in [1000, 100, 10, 1].into_iter().filter(|power| fd >= *power || *power == 1).enumerate() {
         *path.get_mut(14 + place)? = b'0' + u8::try_from(fd / power % 10).ok()?;
     }
-    // SAFETY: a string that ends in NUL, and a buffer with its own length.
+    // SAFETY: the path is NUL-terminated, and the buffer is passed with its length.
     let len = unsafe { readlink(path.as_ptr().cast(), buffer.as_mut_ptr(), buffer.len()) };
     let len = usize::try_from(len).ok()?;
     if !buffer.get(..len)?.starts_with(b"/dev/") {
@@ -273,7 +273,7 @@ pub fn device(fd: u32, buffer: &mut [u8]) -> Option<(u64, usize)> {
 #[allow(dead_code, reason = "only the preload shim looks through memory")]
 pub fn read_own(from: usize, to: *mut u8, len: usize) -> bool {
     let (local, remote) = ([to as usize, len], [from, len]);
-    // SAFETY: the kernel writes at most `len` bytes to `to`, and fails where `from` is not mapped.
+    // SAFETY: the kernel writes at most `len` bytes to `to`, and fails if `from` is not mapped.
     let read = unsafe { process_vm_readv(getpid(), &raw const local, 1, &raw const remote, 1, 0) };
     read == len as isize
 }
@@ -290,7 +290,7 @@ pub fn end(code: c_int) -> ! {
 
 /// The path of the running program.
 pub fn program(buffer: &mut [u8]) -> &[u8] {
-    // SAFETY: the buffer's own length is given.
+    // SAFETY: the buffer is passed with its length.
     let len = unsafe { readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
     buffer.get(..usize::try_from(len).unwrap_or(0)).unwrap_or(&[])
 }

@@ -20,8 +20,8 @@ global_asm!(
 /// This thread's block.
 pub fn block() -> *mut u8 {
     let at: *mut u8;
-    // SAFETY: the call sequence of the ABI, with every register that a call may change named; the stack is aligned for a
-    // call at the start of an asm block that does not promise to leave the stack alone.
+    // SAFETY: the call sequence of the ABI, with every register that a call may change named; the stack is aligned for
+    // a call at the start of an asm block without the option `nostack`.
     unsafe {
         asm!(
             ".byte 0x66",

@@ -1,4 +1,4 @@
-//! Writing records: many threads, no lock, no allocation, nothing lost when the process dies.
+//! Writes records: from many threads, without locks or allocations, and without losses when the process dies.
 //!
 //! A record is reserved by adding to the header's `used`. The first writer that needs a segment extends the file and
 //! maps it; the others wait for that, up to a time limit. On any error the record is counted as lost and the caller
@@ -12,8 +12,8 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize
 
 /// The maximum number of mapped segments; then the oldest mapping is replaced, so that a long run needs no more.
 const SLOTS: usize = 4096;
-/// Enough for a fallocate of a segment on a slow disk; after that the record is dropped rather than the program
-/// delayed.
+/// Enough for a fallocate of a segment on a slow disk; after that the record is dropped, so that the program is not
+/// delayed further.
 const PATIENCE: u32 = 20_000;
 const BUSY: u64 = u64::MAX;
 
@@ -139,8 +139,8 @@ fn map(index: u64, fd: i32) -> bool {
     true
 }
 
-/// In a forked child the mappings belong to the parent's file, so they are dropped. The child's own file begins with
-/// its first record; most children are about to exec.
+/// In a forked child, the mappings belong to the parent's file, so the child drops them. The child's own file begins
+/// with its first record; most children are about to exec.
 extern "C" fn child() {
     FILE.reset();
     for tag in TAGS.iter().take(HIGH.load(Ordering::Acquire)) {
@@ -274,7 +274,7 @@ fn awake(weight: u64) -> bool {
             }
             STATE.load(Ordering::Acquire) == READY
         }
-        // It restricted itself before its first record.
+        // The process restricted its system calls before its first record.
         LATER | ORPHAN | FAILED => {
             let own = HEADER.load(Ordering::Acquire);
             let header = if own.is_null() { ELDER.load(Ordering::Acquire) } else { own };
@@ -367,7 +367,7 @@ fn obtain(index: u64, slot: usize) -> bool {
     false
 }
 
-/// Creates segments in advance, for when that is no longer possible.
+/// Creates segments in advance, because it will be impossible later.
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
 pub fn ahead(segments: u64) {
     let header = HEADER.load(Ordering::Acquire);

@@ -1,4 +1,4 @@
-//! `cargo xtask deep [NAME...]`: comparisons that take too long for every day. Each is one file here, can be
+//! `cargo xtask deep [NAME...]`: comparisons that take too long for every test run. Each is one file here, can be
 //! interrupted and resumed, and writes a dated table to `docs/measurements/`.
 
 mod catalogs;

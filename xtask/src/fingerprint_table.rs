@@ -12,7 +12,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
 };
 
-/// Where the backend has been: in one file, in a separate directory, below ggml.
+/// The places of the backend over time: in one file, in a separate directory, below ggml.
 const PLACES: [&str; 6] =
     ["ggml-cuda.cu", "ggml-cuda", "ggml/src/ggml-cuda.cu", "ggml/src/ggml-cuda", "ggml-cuda.h", "src/ggml-cuda"];
 
@@ -45,7 +45,7 @@ fn build(repo: &Path) -> anyhow::Result<FingerprintTable> {
     touching.extend(PLACES);
     let commits = git(repo, &touching)?;
     let mut objects = Objects::start(repo)?;
-    // What each file declares now, and which shapes are open since when.
+    // The current declarations of each file, and the build since which each shape has existed.
     let mut files: BTreeMap<String, BTreeSet<Shape>> = BTreeMap::new();
     let mut open: BTreeMap<Shape, u32> = BTreeMap::new();
     let mut table = FingerprintTable::default();

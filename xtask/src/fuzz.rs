@@ -47,7 +47,8 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What cargo-fuzz passes, but for the sanitizers, which want a nightly compiler: counters at every edge, and what is compared.
+/// The flags of cargo-fuzz except for the sanitizers, which require a nightly compiler: counters at every edge, and
+/// traced comparisons.
 const INSTRUMENTED: &[&str] = &[
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",

@@ -1,8 +1,8 @@
-//! The programs that tests use as oracles and compilers: installed on Debian if we are root, otherwise named.
+//! The programs that tests use as oracles and compilers: installed on Debian if we are root, otherwise only named.
 
 use std::process::{Command, Stdio};
 
-/// A program, the Debian package that brings it, and what goes without it.
+/// A program, its Debian package, and its purpose in the tests.
 const PROGRAMS: [(&str, &str, &str); 18] = [
     ("git", "git", "reading revisions of a repository"),
     ("cc", "gcc", "programs that are compiled on the spot"),
@@ -24,7 +24,7 @@ const PROGRAMS: [(&str, &str, &str); 18] = [
     ("ld.lld-22", "lld-22", "libraries that are compiled on the spot"),
 ];
 
-/// Installs missing programs if allowed; reports what is still missing and which tests need it.
+/// Installs missing programs if allowed; reports the programs that are still missing and the tests that need them.
 pub fn ensure() {
     let missing: Vec<_> = PROGRAMS.into_iter().filter(|(program, ..)| !is_there(program)).collect();
     if missing.is_empty() {

@@ -16,7 +16,7 @@ pub fn ensure() {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--target"]);
     let installed = pip.arg(&aside).arg(&package).status().is_ok_and(|status| status.success());
-    // Complete or not at all, by one rename.
+    // A single rename makes the installation complete or absent.
     if !installed || fs::rename(&aside, &place).is_err() {
         let _ = fs::remove_dir_all(&aside);
         eprintln!("missing {package} (the test with a real client is skipped): python3 -m pip install {package}");

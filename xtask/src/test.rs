@@ -1,5 +1,5 @@
-//! `cargo xtask test`: fetches what the tests need, runs them, runs failed ones again alone, then lists what was
-//! skipped and why, and the totals.
+//! `cargo xtask test`: fetches the tests' inputs, runs the tests, runs failed tests again alone, then lists the skipped
+//! tests with reasons, and the totals.
 
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::{env, fs, io};
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::packages::ensure();
     crate::python::ensure();
-    // Offline this names what is missing and continues: `test_artifacts::need` decides per test.
+    // Without a network this names the missing artifacts and continues: `test_artifacts::need` decides per test.
     crate::fetch::run(false)?;
     let place = tempfile::tempdir()?;
     let log = place.path().join("skipped");
@@ -23,7 +23,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
         alone.extend(names.iter().cloned());
         let (again, fine) = tests(&alone, &log)?;
         good = fine && again.silent == 0 && again.passed >= names.len();
-        // Named, so that it gets fixed: a test must not depend on what runs beside it.
+        // Named, so that it gets fixed: a test must not depend on concurrent tests.
         for name in names.iter().filter(|name| !again.failed.contains(name)) {
             println!("failed beside the others, passed alone: {name}");
         }
@@ -60,7 +60,7 @@ fn tests(args: &[String], log: &Path) -> anyhow::Result<(Sum, bool)> {
     let mut sum = Sum::default();
     let mut out = io::stdout();
     let said = child.stdout.take().context("no output to read")?;
-    // Bytes: a test may print anything.
+    // Bytes, because a test may print anything.
     for line in BufReader::new(said).split(b'\n') {
         let line = String::from_utf8_lossy(&line?).into_owned();
         sum.add(&line);
@@ -95,10 +95,10 @@ fn skipped(log: &str) -> BTreeMap<(String, String), Vec<String>> {
 struct Sum {
     passed: usize,
     failed: Vec<String>,
-    /// Tests of programs that ended before they reported their result.
+    /// Tests of programs that ended without reporting their result.
     silent: usize,
     ignored: Vec<String>,
-    /// Tests of the program that runs now, and those of them that failed.
+    /// The number of tests of the current program, and its failed tests.
     running: usize,
     named: Vec<String>,
 }

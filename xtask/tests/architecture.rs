@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md against the manifests: the graph of crates ("rooms"), the table of crates, no cycle, and no crate
-//! too large. Within a crate: no large cycle of imports, and the layers of `cxx`. `BLESS=1` writes the graph again.
+//! too large. Within a crate: no large cycle of imports, and the layers of `cxx`. `BLESS=1` rewrites the graph.
 
 mod imports;
 
@@ -60,7 +60,7 @@ fn rooms() -> BTreeMap<String, BTreeSet<String>> {
     rooms
 }
 
-/// How many crates are below each, along the longest path; or a cycle.
+/// The number of crates below each crate, along the longest path; or a cycle.
 fn levels(rooms: &BTreeMap<String, BTreeSet<String>>) -> Result<BTreeMap<&str, usize>, Vec<&str>> {
     let mut levels: BTreeMap<&str, usize> = BTreeMap::new();
     while levels.len() < rooms.len() {
@@ -163,8 +163,8 @@ fn unsafe_is_allowed_where_the_page_says_and_nowhere_else() {
     assert_eq!(allowing, named.map(str::to_owned).into(), "ARCHITECTURE.md names them");
 }
 
-/// Only lines that are compiled into the product count: the tests of the whole program are beside the command line,
-/// whatever they test.
+/// Only lines that are compiled into the product count: the tests of the whole program are in the crate of the command
+/// line, although they test other crates.
 #[test]
 fn no_room_holds_over_fifteen_percent_of_the_lines() {
     let rooms = rooms().into_keys().filter(|room| !room.starts_with("dev/"));
@@ -256,7 +256,7 @@ fn files_are_made_and_read_and_programs_started_in_one_place() {
 /// A command for the user to paste is a `say::shell::CommandLine`, or its words are quoted by `say::shell::word`.
 #[test]
 fn no_printed_command_has_an_unquoted_word() {
-    /// Every placeholder in these is one of our own names (a verb, an observer, a suite, a kernel setting), or it is
+    /// In these, every placeholder is one of our own names (a verb, an observer, a suite, a kernel setting), or it is
     /// not a command.
     const NAMES_OF_OURS: [&str; 6] = [
         "crates/dryrun/src/observer.rs",
@@ -319,7 +319,8 @@ fn no_circle_of_imports_has_over_three_files() {
 
 /// The layers of `cxx`, lowest first: none imports one above it.
 const FLOORS: [&str; 3] = ["syntax/", "program/", "eval/"];
-/// What of `syntax` the evaluator names: trees, places, words and literals. Tokens become trees, and units are loaded, in `program` alone.
+/// The files of `syntax` that the evaluator may import: trees, positions, words and literals. Only `program` turns
+/// tokens into trees and loads units.
 const NAMED_BY_EVAL: [&str; 7] = ["ast.rs", "files.rs", "integer.rs", "lex.rs", "sym.rs", "visit.rs", "vocabulary.rs"];
 
 #[test]

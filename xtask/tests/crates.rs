@@ -1,4 +1,5 @@
-//! The manifests of all crates: what crates.io and docs.rs need, an order in which they can be published, and no file from outside.
+//! The manifests of all crates: the fields that crates.io and docs.rs need, a possible publication order, and no file
+//! from outside.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-/// The crates with an interface for others. All other descriptions say that theirs is not.
+/// The crates with an interface for other projects. The descriptions of all other crates say that theirs is internal.
 const PUBLIC: [&str; 6] = [
     "whichkernel",
     "whichkernel-codeobject",
@@ -72,7 +73,7 @@ fn what_is_for_development_is_never_published() {
     }
 }
 
-/// A dependency by path alone is left out of a published manifest; one with a version must be published before.
+/// A dependency by path alone is left out of a published manifest; a dependency with a version must be published first.
 #[test]
 fn crates_can_be_published_in_some_order() {
     let all = published();
@@ -120,7 +121,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Where `text` leads from a file in `dir`; none if it leaves `root`.
+/// The target of `text` relative to `dir`; None if it leaves `root`.
 fn within(root: &Path, dir: &Path, text: &str) -> Option<PathBuf> {
     let mut place = dir.strip_prefix(root).ok()?.to_owned();
     for part in Path::new(text).components() {
@@ -133,7 +134,7 @@ fn within(root: &Path, dir: &Path, text: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Tests stay in the repository; what is compiled for a user comes out of the package.
+/// Tests stay in the repository; all files that users compile are in the package.
 #[test]
 fn no_crate_compiles_a_file_from_outside_of_it() {
     const CALLS: [&str; 3] = ["include_str!(\"", "include_bytes!(\"", "#[path = \""];

@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: the same bytes twice, a licence for every library, and packages that install into a clean root and answer.
+//! `cargo xtask dist`: two runs give the same bytes, every library has a licence, and the packages install into a clean
+//! root and run.
 
 use serde_json::Value;
 use std::fs;
@@ -14,7 +15,7 @@ fn done(command: &mut Command) -> String {
     said
 }
 
-/// The program that the tests of the workspace built, without its symbols; WHICHKERNEL_DIST_BINARY names another.
+/// The program that the workspace's tests built, without symbols; WHICHKERNEL_DIST_BINARY names another.
 fn program(place: &Path) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_BIN_EXE_xtask")).with_file_name("whichkernel");
     let built = std::env::var_os("WHICHKERNEL_DIST_BINARY").map_or_else(beside, PathBuf::from);
@@ -114,7 +115,7 @@ fn every_library_in_the_list_of_components_has_its_licence_in_the_notices() {
         assert!(text, "{} has no licence text", name(component));
         assert_eq!(component["hashes"][0]["content"].as_str().map(str::len), Some(64), "{component}");
     }
-    // For tests and builds alone: not in the program.
+    // Used only for tests and builds, so not in the program.
     for absent in ["proptest", "schemars", "syn", "cc", "anyhow"] {
         assert!(!components.iter().any(|component| component["name"] == absent), "{absent}");
     }

@@ -1,8 +1,9 @@
-//! The decoder's tables match LLVM, and both agree on real code objects. Skipped, by name, without LLVM 22.
+//! The decoder's tables match LLVM, and both agree on real code objects. Without LLVM 22 the tests are skipped and
+//! reported.
 
 use std::process::Command;
 
-/// LLVM 22's tools and library. Other versions name some instructions differently: the tables are of this one.
+/// LLVM 22's tools and library. Other versions name some instructions differently; the tables are from this version.
 fn llvm() -> Option<()> {
     test_artifacts::program("llvm-objdump-22", "install llvm-22").map(drop)
 }
@@ -13,7 +14,7 @@ fn xtask(args: &[&str]) {
     assert!(output.status.success(), "{args:?}\n{out}\n{err}");
 }
 
-/// One processor of each kind; `cargo xtask isa-tables --check` asks about all of them.
+/// One processor of each kind; `cargo xtask isa-tables --check` covers all of them.
 #[test]
 fn the_tables_are_what_llvm_says() {
     if llvm().is_some() {

@@ -11,12 +11,12 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// `schema`: the text of its JSON Schema.
+    /// `schema` is the text of the answer's JSON Schema.
     pub fn of<A: Answer>(schema: &'static str) -> Kind {
         Kind { name: A::SCHEMA, schema }
     }
 
-    /// `whichkernel.NAME/VERSION`.
+    /// The name with its version: `whichkernel.NAME/VERSION`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -36,6 +36,6 @@ impl Kind {
     pub fn about(&self) -> String {
         let schema = self.schema();
         let text = schema["description"].as_str().unwrap_or_default();
-        text.lines().next().unwrap_or_default().to_owned()
+        text.split("\n\n").next().unwrap_or_default().replace('\n', " ")
     }
 }

@@ -1,7 +1,7 @@
-//! The definition of a verb's answer: a type, the name of its schema with a version, and the JSON Schema.
+//! Defines a verb's answer: a type, the name and version of its schema, and its JSON Schema.
 //!
-//! A crate derives `Serialize` and `JsonSchema` for its answers and names them with [`Answer`]; the command line prints
-//! it in every format and offers its schema. No I/O here.
+//! A crate derives `Serialize` and `JsonSchema` for its answers and names them with [`Answer`]. The command line prints
+//! an answer in every format and offers its schema. This crate does no I/O.
 #![forbid(unsafe_code)]
 
 mod kind;
@@ -15,7 +15,8 @@ pub use made::made;
 
 use serde::Serialize;
 
-/// A whole answer of a verb. It serializes as an object, in which `schema` is not a field of its own: [`json`] puts it first.
+/// The complete answer of a verb. It serializes as an object. The type has no `schema` field: [`json`] adds it as the
+/// first field.
 ///
 /// ```
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
@@ -47,14 +48,14 @@ struct Named<'a, A> {
     answer: &'a A,
 }
 
-/// The answer as JSON for the user: `schema` first, indented, with a final newline.
+/// The answer as indented JSON for the user, with `schema` as the first field and a final newline.
 pub fn json<A: Answer>(answer: &A) -> serde_json::Result<String> {
     let mut text = serde_json::to_string_pretty(&Named { schema: A::SCHEMA, answer })?;
     text.push('\n');
     Ok(text)
 }
 
-/// The same as a value, for embedding.
+/// Like [`json`], but returns a value to embed in other JSON.
 pub fn value<A: Answer>(answer: &A) -> serde_json::Result<serde_json::Value> {
     serde_json::from_str(&json(answer)?)
 }

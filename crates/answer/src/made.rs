@@ -1,10 +1,11 @@
-//! Schemas generated from the types, for tests that compare the files with them.
+//! Generates schemas from the types. Tests compare the checked-in schema files with them.
 
 use crate::Answer;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// For the written form (not the read form), with the field that [`crate::json`] adds first.
+/// The schema of the serialized form (not of the form that is read), including the `schema` field that [`crate::json`]
+/// adds.
 pub fn made<A: Answer>() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<A>().to_value();

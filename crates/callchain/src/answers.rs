@@ -6,22 +6,22 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `source TREE --chain` answers.
+/// The answer of `source TREE --chain`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Chains {
-    /// The trees that were read together, in the order in which they were given.
+    /// The trees that were read together, in the given order.
     pub trees: Vec<Tree>,
     /// Always `declared`: what the source allows, not what ran.
     pub rung: Rung,
-    /// The path whose requests were followed; empty between two functions.
+    /// The HTTP path whose requests were followed; empty for a chain between two functions.
     pub route: String,
     pub chains: Vec<Chain>,
-    /// Whether there is a way: what was read, and the calls that nobody can follow.
+    /// Whether a chain was found, with the files read and the calls that could not be followed.
     pub found: Conclusion,
     pub beside: Vec<Beside>,
 }
 
-/// The display form of a call through a value: no declaration determines the called function.
+/// Shown for a call through a function value: no declaration determines the called function.
 pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
 
 /// Whether chains were found in these trees. Unread files and calls through values can hide one.
@@ -47,7 +47,7 @@ pub struct Tree {
     pub commit: Option<String>,
 }
 
-/// A line that settles what a chain hangs on.
+/// A source line that decides a fact on which a chain depends.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Beside {
     pub subject: &'static str,

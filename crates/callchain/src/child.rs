@@ -1,10 +1,10 @@
-//! Finds the program that a package starts as a child process, as far as the source names it.
+//! Finds the programs that a package starts as child processes, if the source names them.
 
 use super::index::{Function, Index, Language, Reach};
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Program {
-    /// The program itself, started again: `os.Executable()`.
+    /// The program starts itself again: `os.Executable()`.
     Own,
     /// A program with this name.
     Named(String),
@@ -58,7 +58,7 @@ fn variable(index: &Index, function: &Function, name: &str) -> Program {
     }
 }
 
-/// The only program name among the strings of a function or of its callees.
+/// The program name among the strings of a function or its callees, if there is exactly one.
 fn returned(index: &Index, name: &str, depth: usize) -> Program {
     let program = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -83,8 +83,8 @@ fn returned(index: &Index, name: &str, depth: usize) -> Program {
     Program::Unknown
 }
 
-/// Whether a function can be the server of the started program. Go code is the program itself or one of its runners; a
-/// C++ server is another program.
+/// Whether a function can be the server in a started program. A Go server needs a program that starts itself or one of
+/// its runners. A C++ server is always another program.
 pub fn may_serve(index: &Index, started: &[Program], server: usize) -> bool {
     let Some(function) = index.functions.get(server) else { return false };
     if started.is_empty() || started.contains(&Program::Unknown) {
@@ -99,7 +99,7 @@ pub fn may_serve(index: &Index, started: &[Program], server: usize) -> bool {
     })
 }
 
-/// The names of the programs, to show where a chain stops.
+/// The names of the programs, to show at the end of a chain that stops here.
 pub fn names(started: &[Program]) -> String {
     let named = started.iter().filter_map(|program| match program {
         Program::Named(name) => Some(name.as_str()),

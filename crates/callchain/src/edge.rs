@@ -1,28 +1,29 @@
 //! One step from a function to another.
 
-/// What kind of step leads from one function to the next.
+/// The kind of step from one function to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A server hands a path's requests to this function.
     Route,
-    /// The words name the function.
+    /// The code names the called function.
     Call,
-    /// Through an interface, a virtual method or a slot in a table of functions: which one is settled when it runs.
+    /// A call through an interface, a virtual method or a slot in a table of functions. The target is decided at run
+    /// time.
     Virtual,
-    /// Through a function value: given away here, or stored and called elsewhere.
+    /// A call through a function value, which is passed as an argument here, or stored and called elsewhere.
     Callback,
-    /// From Go into C.
+    /// A call from Go into C.
     Cgo,
     /// A goroutine started here.
     Goroutine,
-    /// One side wakes, the other waits: a condition variable or a channel.
+    /// One side wakes and the other waits: a condition variable or a channel.
     HandOff,
     /// A request over HTTP to a function that serves this path.
     Http,
     /// A kernel launch.
     Launch,
-    /// A name that the vendor header turns into another.
+    /// The HIP vendor header renames this function.
     Vendor,
 }
 
@@ -56,8 +57,8 @@ impl Kind {
 pub struct Edge {
     pub to: usize,
     pub kind: Kind,
-    /// The line, in the file of the function it starts from.
+    /// The line of the step, in the file of the function where it starts.
     pub line: u32,
-    /// Other functions that the same words may mean.
+    /// Other functions that the same expression may refer to.
     pub others: Vec<usize>,
 }

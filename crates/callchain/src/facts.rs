@@ -1,7 +1,7 @@
 //! Facts that a chain depends on: which process is started with which library path, how GPUs are discovered and for how
 //! long, which engine serves a model, how layers are split.
 //!
-//! Each fact is a line of the tree and what it settles. A subject without a line is reported as such.
+//! Each fact is a line of the tree and the question that it answers. Subjects without a line are reported as not found.
 
 use super::File;
 use super::trace::CodeLocation;
@@ -21,7 +21,7 @@ pub enum Subject {
     Engine,
     /// The default way to split a model over GPUs.
     SplitDefault,
-    /// Code that requests another way.
+    /// Code that requests another split.
     SplitRequest,
     /// A split buffer is created, which happens only in row mode.
     SplitBuffer,
@@ -110,7 +110,7 @@ pub fn facts(files: &[File]) -> Vec<Fact> {
     out
 }
 
-/// Whether a line only writes to the log, which settles nothing.
+/// Whether a line only writes to the log and therefore decides nothing.
 fn logs(text: &str) -> bool {
     ["slog.", "logutil.", "log."].iter().any(|logger| text.starts_with(logger))
 }

@@ -1,4 +1,4 @@
-//! Go: functions, types, calls with their receivers, cgo, goroutines, condition variables and channels, routes.
+//! Reads Go: functions, types, calls with their receivers, cgo, goroutines, condition variables, channels and routes.
 
 use super::index::{Alias, Class, Function, Language, Local, Part, Reach, Route, Shape, Use};
 use super::syntax::{field, line, parse, split_last, text, unquote, walk};
@@ -113,7 +113,7 @@ fn function(node: Node, source: &str) -> Function {
     function
 }
 
-/// `(llm.LlamaServer, *Model, error)`: only the types.
+/// The result types of a function, for example of `(llm.LlamaServer, *Model, error)`.
 fn results(node: Node, source: &str) -> Vec<String> {
     let Some(result) = node.child_by_field_name("result") else { return Vec::new() };
     if result.kind() != "parameter_list" {
@@ -130,7 +130,8 @@ fn results(node: Node, source: &str) -> Vec<String> {
     out
 }
 
-/// `a, b *llama.Batch`: a and b with their type. An embedded field has the name of its type.
+/// The names in a declaration with their type: a and b in `a, b *llama.Batch`. An embedded field has the name of its
+/// type.
 fn typed(declaration: Node, source: &str, fields: bool) -> Vec<Local> {
     let of = field(declaration, "type", source);
     if of.is_empty() {
@@ -145,7 +146,8 @@ fn typed(declaration: Node, source: &str, fields: bool) -> Vec<Local> {
     names.iter().map(|name| Local::typed(text(*name, source), of.to_owned(), line(declaration))).collect()
 }
 
-/// `x := v`, `a, b := f()`, `var x T`, `for k, v := range list`: the names, and the expressions that they come from.
+/// Adds the names that a statement declares, and the expressions that they come from: `x := v`, `a, b := f()`, `var x
+/// T`, `for k, v := range list`.
 fn declared(node: Node, source: &str, locals: &mut Vec<Local>) {
     let of = field(node, "type", source);
     let mut cursor = node.walk();
@@ -220,7 +222,7 @@ fn made_from(node: Node, source: &str) -> (String, String) {
 
 /// An expression as a chain of names: `s.scheduleRunner()`, `a.b[]`; `?` for other parts.
 fn chain(node: Node, source: &str) -> String {
-    // Recursion uses the stack; real code has no chains of hundreds.
+    // The depth is limited because recursion uses the stack. Real code has no chains of hundreds of names.
     fn go(node: Node, source: &str, depth: usize) -> String {
         let inner = |name: &str| node.child_by_field_name(name).map_or("?".to_owned(), |it| go(it, source, depth + 1));
         if depth > 64 {
@@ -241,7 +243,7 @@ fn chain(node: Node, source: &str) -> String {
     go(node, source, 0)
 }
 
-/// `(s *Server)` -> `Server`.
+/// The type of a receiver: `Server` for `(s *Server)`.
 fn receiver(node: Node, source: &str) -> String {
     let receiver = field(node, "receiver", source).trim_matches(['(', ')']);
     let name = receiver.split('[').next().unwrap_or("");
@@ -286,8 +288,9 @@ fn push(uses: &mut Vec<Use>, reach: Reach, path: &str, line: u32) {
     uses.push(Use { reach, name: name.to_owned(), object: object.to_owned(), line });
 }
 
-/// `r.POST("/api/generate", ..., s.GenerateHandler)`, `mux.HandleFunc("POST /completion", server.completion)`. The
-/// handler is the last function value named in the call, wrappers included.
+/// Collects the routes that a function registers: `r.POST("/api/generate", ..., s.GenerateHandler)`,
+/// `mux.HandleFunc("POST /completion", server.completion)`. The handler is the last function value named in the call,
+/// including in wrappers.
 fn collect_routes(function: Node, source: &str, routes: &mut Vec<Route>) {
     walk(function, |node| {
         if node.kind() != "call_expression" {

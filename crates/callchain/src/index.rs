@@ -1,5 +1,4 @@
-//! The results of both parsers for a tree, in one vocabulary: functions, classes, and what each function calls, refers
-//! to and waits for.
+//! The results of both parsers in one form: functions, classes, and what each function calls, refers to and waits for.
 
 use super::edge::Edge;
 use std::collections::HashMap;
@@ -16,15 +15,15 @@ pub enum Language {
 pub enum Reach {
     /// An ordinary call.
     Call,
-    /// `C.name(...)`: from Go into C.
+    /// A call from Go into C: `C.name(...)`.
     Cgo,
-    /// A function named as a value: handed over as an argument or stored.
+    /// A function used as a value: passed as an argument or stored.
     Reference,
-    /// `go f()`: a goroutine started here.
+    /// A goroutine that is started here: `go f()`.
     Spawn,
     /// Wakes the waiters of this condition variable, or sends on this channel.
     Wake,
-    /// The other side: waits on the condition variable, or receives from the channel.
+    /// Waits on this condition variable, or receives from this channel.
     Wait,
     /// A kernel launch, `kernel<<<...>>>`.
     Launch,
@@ -43,15 +42,15 @@ pub struct Use {
 #[derive(Debug, Clone)]
 pub struct Local {
     pub name: String,
-    /// Empty if the type is not written out.
+    /// The type as written. Empty if it is not written out.
     pub of: String,
     pub from: String,
-    /// The index among several values of that expression.
+    /// The index of this variable among the values of that expression.
     pub nth: usize,
     pub line: u32,
-    /// The last line in its scope.
+    /// The last line where it is visible.
     pub until: u32,
-    /// A field without its own name: its struct also has its methods.
+    /// A field without its own name. The methods of its type also belong to the struct.
     pub embedded: bool,
 }
 
@@ -67,7 +66,7 @@ pub struct Function {
     pub name: String,
     /// Receiver or class, empty for a free function.
     pub owner: String,
-    /// Its namespace.
+    /// The namespace of the function.
     pub space: String,
     pub file: usize,
     pub line: u32,
@@ -78,9 +77,9 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// The types of its results.
     pub returns: Vec<String>,
-    /// `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
+    /// Switch cases such as `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
     pub cases: Vec<(String, String, u32)>,
-    /// No other file can call it.
+    /// Whether code in other files cannot call it.
     pub internal: bool,
     /// Virtual, or overriding.
     pub dynamic: bool,
@@ -115,7 +114,7 @@ impl Function {
     }
 }
 
-/// The function that serves `"/completion"`.
+/// The function that serves a route such as `"/completion"`.
 #[derive(Debug, Clone)]
 pub struct Route {
     pub path: String,
@@ -135,7 +134,7 @@ pub struct Alias {
     pub table: bool,
 }
 
-/// `#define cublasCreate hipblasCreate`.
+/// A name that a macro replaces: `#define cublasCreate hipblasCreate`.
 #[derive(Debug, Clone)]
 pub struct Remap {
     pub to: String,
@@ -147,7 +146,7 @@ pub struct Remap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     Struct,
-    /// Go: whatever has these methods.
+    /// A Go interface: any type with these methods implements it.
     Interface(Vec<(String, Vec<String>)>),
     /// A type alias.
     Other(String),
@@ -161,7 +160,7 @@ pub struct Class {
     pub line: u32,
     pub shape: Shape,
     pub fields: Vec<Local>,
-    /// Its base classes or, in Go, its embedded types.
+    /// The base classes or, in Go, the embedded types.
     pub bases: Vec<String>,
 }
 
@@ -203,7 +202,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Adds the results of one file; `file` indices are relative to that file and set here.
+    /// Adds the results of one file. Sets their `file` indices, which are relative until then.
     pub fn add(&mut self, path: &str, part: Part) {
         let file = self.files.len();
         self.files.push(path.to_owned());
@@ -324,7 +323,7 @@ impl Index {
     }
 }
 
-/// `tree2` for a path in a second tree, empty for the first.
+/// The directory of the tree that contains a path: `tree2` for a second tree, empty for the first.
 fn tree_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or("");
     let number = first.strip_prefix("tree").unwrap_or("");

@@ -1,15 +1,16 @@
-//! Call chains: from an entry (an HTTP handler, a function by name) to the kernel launch, through whole trees of Go,
-//! cgo and C++, with file and line at each step. Also the lines that decide what a chain depends on ([`facts`]), and
-//! how rocBLAS distinguishes GPUs ([`rocblas`]).
+//! Finds call chains from an entry point (an HTTP handler or a named function) to the kernel launch, through whole
+//! trees of Go, cgo and C++, with file and line of each step. Also finds the lines that decide facts on which a chain
+//! depends ([`facts`]), and how rocBLAS distinguishes GPUs ([`rocblas`]).
 //!
-//! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives its readable part.
-//! A step is taken only if declarations determine its target: scope, package, receiver and type ([`resolve`]). If they
-//! allow more than one function, the step says so. A receiver without a declared type is not guessed; where a chain
-//! stops, calls on such receivers are listed. A chain is what the source declares possible, not what ran.
+//! The caller provides the texts. The crate does no I/O, has no unsafe code, and does not panic on any input. If a file
+//! does not parse completely, the readable part is used. A step is taken only if declarations (scope, package, receiver
+//! and type) determine its target ([`resolve`]). If several functions are possible, the step lists them. The type of a
+//! receiver is never guessed: where a chain stops, the calls on receivers of unknown type are listed. A chain shows
+//! what the source allows, not what ran.
 //!
-//! Why this is separate from `cxx`: a chain leads through thousands of files of two languages, without a single set of
-//! defines, and must survive any content. Here each file is read separately, from its tokens and brackets. Evaluating a
-//! condition requires macro expansion, which only `cxx` does.
+//! This crate is separate from `cxx` because a chain crosses thousands of files in two languages, without a common set
+//! of defines, and the reader must accept any content. Here each file is read separately, from its tokens and brackets.
+//! Evaluating a condition requires macro expansion, which only `cxx` does.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -51,7 +52,7 @@ impl From<(String, String)> for File {
     }
 }
 
-/// Whether a chain may lead through a file: Go except tests; C, C++ and CUDA except other vendors' backends.
+/// Whether a chain may pass through a file: Go except tests, and C, C++ and CUDA except the backends of other vendors.
 pub fn wanted(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let go = name.ends_with(".go") && !name.ends_with("_test.go");

@@ -1,4 +1,5 @@
-//! Resolves calls by scope, receiver and type. A receiver whose type no declaration gives is not guessed.
+//! Resolves calls by scope, receiver and type. If no declaration gives the type of a receiver, the call stays
+//! unresolved.
 
 use super::edge::Kind;
 use super::index::{Class, Function, Index, Language, Shape, Use};
@@ -8,9 +9,9 @@ use std::collections::BTreeSet;
 /// The result of resolving a use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
-    /// These functions, by this kind of step; more than one if it is ambiguous.
+    /// The call leads to these functions by this kind of step. More than one means that it is ambiguous.
     To(Kind, Vec<usize>),
-    /// A library, the standard library or a builtin: no code of the tree.
+    /// The target is in a library, the standard library or a builtin, not in the tree.
     Outside,
     /// The tree has methods of that name, but it is unknown which one is called.
     Open,
@@ -98,7 +99,8 @@ fn in_cpp(index: &Index, from: &Function, used: &Use) -> Resolved {
     to(Kind::Call, nearest(index, from, index.named(&used.name).iter().copied().filter(fits).collect()))
 }
 
-/// Whether code of one file can refer to a function of another.
+/// Whether one function can refer to another. An internal function is visible only in its own file, or, if it is in a
+/// header, in the same tree.
 fn visible(index: &Index, from: &Function, to: &Function) -> bool {
     let header = [".h", ".hpp", ".cuh"].iter().any(|end| index.path(to.file).ends_with(end));
     to.file == from.file || !to.internal || header && index.same_tree(from.file, to.file)

@@ -1,4 +1,5 @@
-//! rocBLAS sources: which GPUs the library knows by name, how it distinguishes them, where it looks for its kernels.
+//! Reads rocBLAS sources: which GPUs the library knows by name, how it distinguishes them, where it looks for its
+//! kernels.
 //!
 //! Works on the retired rocBLAS repository and on its successor in rocm-libraries: files are found by their
 //! definitions, not by path.
@@ -16,7 +17,7 @@ pub struct Processor {
     pub at: CodeLocation,
 }
 
-/// `if (name contains "gfx1201") return Processor::gfx1201;`
+/// A branch such as `if (name contains "gfx1201") return Processor::gfx1201;`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchBranch {
     /// The text that is searched for in the device's name.
@@ -40,30 +41,30 @@ pub struct Rocblas {
     pub branches: Vec<ArchBranch>,
     /// Where `rocblas_initialize` is defined, and whether its body does anything.
     pub initialize: Vec<(CodeLocation, bool)>,
-    /// Functions that call it.
+    /// Functions that call `rocblas_initialize`.
     pub initialize_callers: Vec<(String, CodeLocation)>,
     pub paths: Vec<PathRule>,
     /// `Processor` and the function that returns it, each with its first and last line.
     pub extents: Vec<(String, CodeLocation, u32)>,
-    /// Lines that keep the result of that function.
+    /// Lines that store the result of that function.
     pub kept: Vec<PathRule>,
 }
 
 impl Rocblas {
-    /// Targets with an enumerator but no branch: the library has a name for such a GPU but never recognises it.
+    /// Targets with an enumerator but no branch: the library has a name for this GPU but never recognises it.
     pub fn without_branch(&self) -> Vec<&str> {
         let has = |target: &str| self.branches.iter().any(|branch| branch.returns == target);
         self.processors.iter().map(|processor| processor.target.as_str()).filter(|target| !has(target)).collect()
     }
 }
 
-/// Whether a file can contain any of this: rocBLAS keeps it in a handful of C++ files.
+/// Whether a file can contain any of these facts: rocBLAS keeps them in a few C++ files.
 pub fn wanted(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.contains("library/src/") && (name.ends_with(".cpp") || name.ends_with(".hpp"))
 }
 
-/// The facts that the sources state; None if no file defines the `Processor` enumeration.
+/// Reads the facts from the sources. Returns None if no file defines the `Processor` enumeration.
 pub fn read(files: &[File]) -> Option<Rocblas> {
     let mut found = Rocblas::default();
     for file in files {
@@ -143,7 +144,7 @@ fn function(tokens: &Tokens, definition: &Definition, file: &File, found: &mut R
     }
 }
 
-/// Every `if` of an `else if` chain: the text it searches for, its return value, its lines.
+/// Reads every `if` of an `else if` chain: the text that it searches for, its return value, its lines.
 fn branches(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec<ArchBranch>) {
     for at in (definition.open..definition.close).filter(|&at| tokens.text(at) == "if" && tokens.text(at + 1) == "(") {
         let condition = at + 2..tokens.close(at + 1);

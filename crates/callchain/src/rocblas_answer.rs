@@ -6,25 +6,26 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `source TREE` answers of a rocBLAS tree: the GPUs that it knows, how it tells them apart, where it looks for kernels.
+/// The answer of `source TREE` for a rocBLAS tree: the GPUs that it knows, how it distinguishes them, where it looks
+/// for kernels.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RocblasSource {
     pub tree: String,
     pub commit: Option<String>,
     /// Always `declared`: what the source allows, not what ran.
     pub rung: Rung,
-    /// The enumerators of `Processor`, of the targets that were asked for.
+    /// The enumerators of `Processor` for the requested targets.
     pub processors: Vec<ProcessorLine>,
-    /// Where a device's name becomes one of them.
+    /// The code that maps a device's name to an enumerator.
     pub branches: Vec<BranchLine>,
-    /// Targets with an enumerator and no branch, of all that there are.
+    /// All targets with an enumerator but no branch.
     pub without_branch: Vec<String>,
     /// Where `rocblas_initialize` is defined.
     pub initialize: Vec<InitializeLine>,
     pub initialize_callers: Vec<CallerLine>,
-    /// Whether anything of the library calls it, in what was read.
+    /// Whether any code of the library that was read calls `rocblas_initialize`.
     pub initialize_called: Conclusion,
-    /// Where the path of the kernel libraries is made, in the order of the source.
+    /// The places where the path of the kernel libraries is built, in source order.
     pub library_path: Vec<PathLine>,
 }
 
@@ -44,11 +45,11 @@ pub struct ProcessorLine {
 /// `if (name contains "gfx1201") return Processor::gfx1201;`
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BranchLine {
-    /// The text that is looked for in the device's name.
+    /// The text that is searched for in the device's name.
     pub matches: String,
     pub returns: String,
     pub file: String,
-    /// The first and the last one.
+    /// The first and the last line.
     pub lines: [u32; 2],
 }
 
@@ -56,7 +57,7 @@ pub struct BranchLine {
 pub struct InitializeLine {
     #[serde(flatten)]
     pub at: CodeLocation,
-    /// Its body does nothing.
+    /// Whether its body is empty.
     pub empty: bool,
 }
 
@@ -84,7 +85,7 @@ impl Rocblas {
         basis.presence(self.initialize_callers.len() as u64)
     }
 
-    /// `targets`: the requested ones; empty for all.
+    /// The answer for the requested `targets`; empty means all.
     pub fn answer(&self, tree: &str, commit: Option<&str>, targets: &[String], files: usize) -> RocblasSource {
         let wanted = |target: &String| targets.is_empty() || targets.contains(target);
         let processors = self.processors.iter().filter(|processor| wanted(&processor.target));

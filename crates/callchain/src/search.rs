@@ -1,4 +1,4 @@
-//! The cheapest path from one function to another, over calls and their substitutes.
+//! Searches for the cheapest path from one function to another, over calls and the steps that replace them.
 
 use super::edge::{Edge, Kind};
 use super::index::{Index, Language, Reach};
@@ -70,7 +70,7 @@ pub fn unresolved(index: &Index, from: usize) -> impl Iterator<Item = &super::in
 
 fn add(index: &Index, out: &mut Vec<Edge>, targets: &[usize], kind: Kind, line: u32) {
     for &to in targets {
-        // Overloads of one name in one place count as one answer.
+        // Overloads with the same name in the same place count as one target.
         let same = |other: usize| {
             let (a, b) = (&index.functions[to], &index.functions[other]);
             a.name == b.name && a.owner == b.owner && index.directory(a.file) == index.directory(b.file)
@@ -80,8 +80,8 @@ fn add(index: &Index, out: &mut Vec<Edge>, targets: &[usize], kind: Kind, line: 
     }
 }
 
-/// The cheapest path from any of `starts` to a function that `goal` accepts, as edges with the function that each starts from.
-/// None if there is no path.
+/// The cheapest path from any of `starts` to a function that `goal` accepts. Each edge comes with the function where it
+/// starts. Returns None if there is no path.
 pub fn path(
     index: &Index,
     starts: &[usize],
@@ -99,11 +99,11 @@ pub fn path(
     Some(steps)
 }
 
-/// What a search visited.
+/// The functions that a search visited.
 pub struct Reached {
     pub found: Option<usize>,
     came: HashMap<usize, (usize, Edge)>,
-    /// Every function that was visited, cheapest first.
+    /// The visited functions, cheapest first.
     pub looked_at: Vec<usize>,
 }
 

@@ -1,4 +1,5 @@
-//! Small helpers over tree-sitter nodes: text, lines, and a walk that needs no recursion, so depth costs no stack.
+//! Helpers for tree-sitter nodes: text, lines, and a walk without recursion, so that deep nesting does not overflow the
+//! stack.
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
@@ -44,7 +45,7 @@ pub fn unquote(literal: &str) -> &str {
     literal.trim_matches(['"', '`'])
 }
 
-/// `a.b.c` or `a->b::c` split into the part before the last name, and the last name.
+/// Splits `a.b.c` or `a->b::c` into the part before the last name, and the last name.
 pub fn split_last(path: &str) -> (&str, &str) {
     let path = path.trim();
     let cut = ["->", "::", "."].iter().filter_map(|mark| path.rfind(mark).map(|at| (at, mark.len()))).max();

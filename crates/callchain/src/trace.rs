@@ -1,9 +1,10 @@
-//! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
+//! Builds a chain: route, transfer between processes, decode, backend, operation, branches, launch.
 
 use super::child;
 use super::edge::{Edge, Kind};
 use super::index::{Function, Index, Language, Reach};
 use super::search::{path, reach, unresolved};
+use say::{Kept, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,54 +23,55 @@ pub struct ChainStep {
     pub kind: Kind,
     pub from: String,
     pub to: String,
-    /// Where the step is taken: the call, the launch, the registration.
+    /// The location of the step: the call, the launch or the registration.
     pub at: CodeLocation,
-    /// Where it arrives.
+    /// The location of its target.
     pub arrives: CodeLocation,
-    /// What else the same words may mean.
+    /// Other functions that the same expression may refer to.
     pub others: Vec<String>,
 }
 
-/// One stretch that stays in one process.
+/// The part of a chain within one process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Leg {
     pub steps: Vec<ChainStep>,
 }
 
-/// One way from the dispatcher to a launch.
+/// A branch from the dispatcher to its launches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Branch {
-    /// What the dispatcher calls.
+    /// The function that the dispatcher calls.
     pub name: String,
-    /// One way per kernel or library call that ends it.
+    /// One path for each kernel or library call at the end.
     pub ways: Vec<Vec<ChainStep>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Chain {
-    /// Steps by process: a request over HTTP leads into the next.
+    /// The parts of the chain, one for each process. An HTTP request leads to the next process.
     #[serde(rename = "processes")]
     pub legs: Vec<Leg>,
     pub branches: Vec<Branch>,
-    /// Why the chain stops where it stops; empty when it reaches a launch.
-    pub open: Vec<String>,
-    /// Where it stops: calls on the way whose receiver no declaration of the tree gives a type. They were not followed.
+    /// Why the chain stops; empty if it reaches a launch.
+    pub open: Vec<Kept>,
+    /// Calls that were not followed because no declaration gives the type of their receiver. Listed where the chain
+    /// stops.
     pub unresolved: Vec<Unresolved>,
-    /// How many such calls there are; the nearest are named.
+    /// The number of such calls. Only the nearest are listed.
     pub unresolved_calls: usize,
 }
 
-/// A call on something of an unknown type.
+/// A call on a receiver of unknown type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unresolved {
     pub from: String,
-    /// As it is written, without arguments: `seq.cache.Slots`.
+    /// The call as written, without arguments: `seq.cache.Slots`.
     pub call: String,
     pub at: CodeLocation,
 }
 
-/// How many of the calls that were not followed are named.
+/// The maximum number of unfollowed calls to list.
 const NAMED: usize = 8;
 
 /// Public entry points of libllama that evaluate tokens.
@@ -79,7 +81,7 @@ const COMPUTE_SLOT: &str = "graph_compute";
 /// The operation whose branches are followed.
 const OPERATION: &str = "GGML_OP_MUL_MAT";
 
-/// Every chain from the route to the launches: one per function that may serve the request.
+/// Every chain from the route to the launches, one for each function that may serve the request.
 pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     let mut chains = Vec::new();
     for entry in index.routes.iter().filter(|entry| entry.path == route) {
@@ -107,7 +109,7 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     chains
 }
 
-/// The cheapest path from any function of one name to any of another, over calls and their substitutes.
+/// The cheapest path from any function named `from` to any function named `to`.
 pub fn between(index: &Index, from: &str, to: &str) -> Option<Vec<ChainStep>> {
     let found = path(index, index.named(from), |id| index.functions[id].name == to, |_, _| true)?;
     Some(found.iter().map(|(from, edge)| step(index, *from, edge)).collect())
@@ -134,12 +136,10 @@ fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>
         servers.retain(|&server| child::may_serve(index, &started, server));
         if servers.is_empty() {
             let open = match child::names(&started) {
-                names if names.is_empty() => format!("POST {path} goes to a program that is not in this tree"),
-                names => format!(
-                    "POST {path} goes to a program that is not in this tree: {names} (add its sources with --with)"
-                ),
+                names if names.is_empty() => say!("chain-open-elsewhere", path),
+                names => say!("chain-open-elsewhere-named", path, names),
             };
-            chains.push(Chain { legs: vec![first.clone()], open: vec![open], ..Chain::default() });
+            chains.push(Chain { legs: vec![first.clone()], open: vec![open.into()], ..Chain::default() });
         }
         for &server in &servers {
             let others = servers.iter().filter(|&&other| other != server).map(|&id| whereabouts(index, id));
@@ -191,18 +191,18 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     let mut chain = Chain::default();
     let Some((operation, dispatcher, line)) = operation(index) else {
         chain.legs = legs;
-        chain.open.push(format!("no switch over {OPERATION} in a GPU backend of this tree"));
+        chain.open.push(say!("chain-open-no-switch", operation = OPERATION).into());
         return chain;
     };
     let backend = index.directory(index.functions[operation].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
-    // Of a table's candidates, follow the GPU backend's; the step names the others.
+    // If a table has several candidates, follow the GPU backend's. The step names the others.
     let allowed = |_: usize, edge: &Edge| {
         let offered = edge.others.iter().any(|&other| in_backend(other));
         edge.kind != Kind::Virtual || in_backend(edge.to) || !offered
     };
-    // The decode call is a milestone only if the way to it is unambiguous. The backend's compute slot always is one:
-    // other slots reach the same functions, for other purposes.
+    // The chain must pass the decode call only if the path to it is unambiguous. It must always pass the backend's
+    // compute slot, because other slots reach the same functions for other purposes.
     let certain = |from: usize, edge: &Edge| edge.others.is_empty() && allowed(from, edge);
     let computes: Vec<usize> = index
         .aliases
@@ -234,7 +234,7 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     chain.legs = legs;
     if !arrived {
         let (here, there) = (index.functions[at].title(), index.functions[operation].title());
-        chain.open.push(format!("no way from {here} to {there} over calls that the tree's declarations settle"));
+        chain.open.push(say!("chain-open-no-way", here, there).into());
         let seen = reach(index, &[at], |_| false, allowed);
         let open = seen.looked_at.iter().flat_map(|&id| unresolved(index, id).map(move |used| (id, used)));
         for (id, used) in open {
@@ -265,14 +265,15 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     chain
 }
 
-/// The function that switches over operations in a CUDA or HIP backend, and the function that it calls for a matrix
+/// The function of a CUDA or HIP backend that switches over operations, and the function that it calls for a matrix
 /// product.
 fn operation(index: &Index) -> Option<(usize, usize, u32)> {
     index.functions.iter().enumerate().find_map(|(id, function)| {
         if !index.path(function.file).ends_with(".cu") {
             return None;
         }
-        // A label may also lead to code that rejects the operation: the dispatcher is the one that leads to a launch.
+        // A label may also lead to code that rejects the operation. The dispatcher is the function whose label leads to
+        // a launch.
         let cases = function.cases.iter().filter(|(label, ..)| label == OPERATION);
         cases.into_iter().find_map(|(_, callee, line)| {
             let edge =
@@ -288,7 +289,7 @@ fn launches(index: &Index, from: usize) -> bool {
     path(index, &[from], |id| !ends(index, id).is_empty(), inside).is_some()
 }
 
-/// From the dispatcher, each function it calls or passes on, with the cheapest path to every launch and BLAS call below it.
+/// Each function that the dispatcher calls or passes on, with the cheapest path to every launch and BLAS call below it.
 fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
     let backend = index.directory(index.functions[dispatcher].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
@@ -301,7 +302,7 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
         let first = step(index, dispatcher, edge);
         let mut found = BTreeSet::new();
         let mut ways = Vec::new();
-        // Each search stops at one end; the next search skips the ends found so far.
+        // Each search finds one end. The next search skips the ends already found.
         loop {
             let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
             // A branch stays in the backend and does not follow ambiguous edges.
@@ -360,7 +361,7 @@ fn ends(index: &Index, id: usize) -> Vec<ChainStep> {
     out
 }
 
-/// Whether a function of this name launches one of its own parameters.
+/// Whether a function with this name launches one of its own parameters.
 fn wraps(index: &Index, name: &str) -> bool {
     index.named(name).iter().map(|&id| &index.functions[id]).any(|function| {
         let own = |launched: &str| function.locals.iter().any(|local| local.name == launched);

@@ -1,10 +1,10 @@
 //! Splits the text of types and expressions into parts, without knowing their meaning.
 
-/// One part of a chain of names: how it is accessed, its name, its suffix.
+/// One part of a chain of names: the operator before it, its name, and its suffixes.
 pub struct Segment<'e> {
     pub mark: &'e str,
     pub name: &'e str,
-    /// `()` and `[]` after it, in order.
+    /// The suffixes `()` and `[]`, in order.
     pub after: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ pub fn segments(expression: &str) -> Option<Vec<Segment<'_>>> {
             after.push(rest.as_bytes().first().copied()?);
             rest = tail;
         }
-        // A trailing operator tells how the called name is reached.
+        // A trailing operator shows how the called name is accessed.
         if !name.is_empty() {
             out.push(Segment { mark, name, after });
         } else if !rest.is_empty() {

@@ -1,24 +1,24 @@
 //! The type of an expression, from the declarations of the tree: locals, fields, results, embedded and derived types.
 //!
-//! Nothing is guessed: if a declaration is missing or in another module, the type is unknown.
+//! Types are never guessed: if a declaration is missing or in another module, the type is unknown.
 
 use super::index::{Class, Function, Index, Language, Local, Shape};
 use super::type_text::{Segment, bare, first_argument, last_name, segments};
 
-/// A type as it is written, and the file in which it is written.
+/// A type as written, and the file that contains it.
 #[derive(Debug, Clone)]
 pub struct Type {
     pub text: String,
     pub file: usize,
 }
 
-/// The meaning of an expression.
+/// What an expression refers to.
 #[derive(Debug, Clone)]
 pub enum Meaning {
     Typed(Type),
     /// A type, package or library that has no code in the tree.
     Outside,
-    /// No declaration gives it.
+    /// No declaration gives its type.
     Unknown,
 }
 
@@ -157,7 +157,7 @@ fn of_local(index: &Index, from: &Function, local: &Local, depth: usize) -> Mean
     typed(index, from, &local.from, local.line.saturating_sub(u32::from(own)), local.nth, depth + 1)
 }
 
-/// The type after `[]`; the type after `()` is unknown.
+/// Applies suffixes to a type: `[]` gives the element type; the type after `()` is unknown.
 fn elements(index: &Index, language: Language, of: Meaning, after: &[u8]) -> Meaning {
     let mut of = of;
     for mark in after {
@@ -198,7 +198,7 @@ fn element(index: &Index, language: Language, of: &Type) -> Option<String> {
     Some(if outer.ends_with("map") { inner.split_once(',')?.1.to_owned() } else { first_argument(inner).to_owned() })
 }
 
-/// A member of a type, and its suffix.
+/// The type of a member, including its suffixes: the return type for a call, the element type for an index.
 fn member(index: &Index, language: Language, of: &Type, part: &Segment, nth: usize) -> Meaning {
     let held = held(index, language, of, 0);
     if language == Language::Cpp && part.mark == "." && held.is_some() {
@@ -294,7 +294,7 @@ fn in_directory(index: &Index, name: &str, directory: &str) -> Vec<usize> {
     index.classes_named(name).iter().copied().filter(there).collect()
 }
 
-/// Of several classes with one name, those nearest to the use.
+/// The classes of this name that are nearest to the use.
 fn nearest_classes(index: &Index, language: Language, of: &Type, name: &str) -> Vec<usize> {
     let mine = |id: &usize| index.classes[*id].language == language;
     let all: Vec<usize> = index.classes_named(name).iter().copied().filter(mine).collect();
@@ -302,7 +302,7 @@ fn nearest_classes(index: &Index, language: Language, of: &Type, name: &str) -> 
     all.into_iter().filter(|&id| Some(distance(index, of.file, index.classes[id].file)) == nearest).collect()
 }
 
-/// The distance of two files: the same file, directory, tree, or none of these.
+/// How far apart two files are: same file, same directory, same tree, or none of these.
 pub fn distance(index: &Index, a: usize, b: usize) -> u8 {
     match () {
         () if a == b => 0,

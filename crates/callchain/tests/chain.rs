@@ -1,4 +1,4 @@
-//! Call chains over small trees of our own with the constructs of the real ones.
+//! Tests call chains on small trees that contain the constructs of real ones.
 
 use callchain::{Chain, File, Kind, Subject, facts, index, trace};
 
@@ -307,8 +307,8 @@ fn a_child_program_that_is_not_in_the_tree_is_said_to_be_missing_and_found_in_a_
     assert!(titles(&chain).contains(&(Kind::Http, "server_context::post_completions")));
 }
 
-/// Ollama 0.30.0: the requesting package starts llama-server, which is not in the tree; the image generator serves the
-/// same path.
+/// As in Ollama 0.30.0, the package that sends the request starts llama-server, which is not in the tree. The image
+/// generator serves the same path.
 #[test]
 fn a_server_of_the_same_path_is_not_the_program_that_was_started() {
     let start = "exe, err := os.Executable(); cmd = exec.Command(exe, params...)";
@@ -325,7 +325,7 @@ fn a_server_of_the_same_path_is_not_the_program_that_was_started() {
         files.iter_mut().filter(|file| file.path.starts_with("llm/")).for_each(|file| file.text = llm.clone());
         let chain = trace(&index(&files), "/api/generate").remove(0);
         assert_eq!(titles(&chain).contains(&(Kind::Http, "Server.completion")), !named, "{other}");
-        assert_eq!(chain.open.iter().any(|open| open.contains("llama-server")), named, "{:?}", chain.open);
+        assert_eq!(chain.open.iter().any(|open| open.as_str().contains("llama-server")), named, "{:?}", chain.open);
         if !named {
             continue;
         }
@@ -343,7 +343,7 @@ fn a_tree_without_a_gpu_backend_says_where_it_stops() {
         [go_server(), library()].concat().into_iter().filter(|file| !file.path.ends_with(".cu")).collect();
     let chain = trace(&index(&files), "/api/generate").remove(0);
     assert!(chain.branches.is_empty());
-    assert!(chain.open[0].contains("GGML_OP_MUL_MAT"), "{:?}", chain.open);
+    assert!(chain.open[0].as_str().contains("GGML_OP_MUL_MAT"), "{:?}", chain.open);
 }
 
 #[test]
@@ -355,7 +355,8 @@ fn what_stands_beside_the_chain_is_found_with_its_lines() {
     assert!(!found.iter().any(|(subject, _)| *subject == Subject::SplitRequest));
 }
 
-/// Errors found on Ollama 0.30.0 to 0.31.0: a parameter's name was taken for a function, and `ptr.get()` for a route.
+/// Bugs found with Ollama 0.30.0 to 0.31.0: the name of a parameter was resolved to a function, and `ptr.get()` was
+/// read as a route.
 #[test]
 fn a_parameter_is_no_function_and_a_receiver_of_unknown_type_is_not_guessed() {
     let slice = "void mlx_slice(const int * start) {\n    use(start);\n}\nvoid f(std::unique_ptr<thing> p, opaque o) {\n    p.get();\n    auto x = o.made();\n    x.get();\n}\n";
@@ -367,7 +368,7 @@ fn a_parameter_is_no_function_and_a_receiver_of_unknown_type_is_not_guessed() {
     assert!(callchain::between(&index, "start", "llama_decode").is_some());
 }
 
-/// Ollama 0.5.7: code that rejects the operation comes before the code that performs it.
+/// As in Ollama 0.5.7, code that rejects the operation comes before the code that performs it.
 #[test]
 fn the_dispatcher_is_what_leads_to_a_launch_not_the_first_call_of_its_case() {
     let refused = "            if (dst->ne[3]) {\n                LOG_ERROR(\"no\");\n                return false;\n            } else {\n                mul_mat(c, dst);\n            }";
@@ -401,7 +402,7 @@ fn where_a_chain_stops_the_calls_that_were_not_followed_are_named() {
     assert_eq!((named, chain.unresolved_calls), (vec![("x.Decode", 5)], 1));
 }
 
-/// In real sources, the line of a step contains the name that the step follows.
+/// Checks on real sources that the line of each step contains the name that the step follows.
 #[test]
 fn every_call_of_a_real_way_stands_on_its_line() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

@@ -1,5 +1,5 @@
-//! rocBLAS' own sources, from Debian's source package. The suite changes over time, so the expected values are
-//! extracted from the text by other means.
+//! Tests rocBLAS' own sources, from Debian's source package. The package changes over time, so the tests extract the
+//! expected values from the text in another way.
 
 use callchain::File;
 use callchain::rocblas::{Rocblas, read, wanted};
@@ -14,7 +14,7 @@ fn sources() -> Option<(Rocblas, Vec<File>)> {
     Some((read(&files).expect("a Processor enumeration"), files))
 }
 
-/// `gfx90a = 910,` lines of the header, matched by their form alone.
+/// The `gfx90a = 910,` lines of the header, found by pattern.
 fn enumerators(files: &[File]) -> BTreeMap<String, i64> {
     let header = files.iter().find(|file| file.path.ends_with("include/handle.hpp")).expect("handle.hpp");
     let pair = |line: &str| {

@@ -17,7 +17,7 @@ pub struct Certificate {
     pub libraries: Vec<String>,
     /// How the unobserved program ended, if it failed: then nothing is certified.
     pub failed: Option<Ending>,
-    /// Notes for the reader on how the comparison was made.
+    /// Notes for the reader about how the comparison was made.
     pub notes: Vec<Message>,
     /// Whether a launch counter reported that it did not see all launches.
     pub in_part: bool,
@@ -30,17 +30,17 @@ pub struct Certificate {
 }
 
 say::named! {
-    /// What a certificate comes to.
+    /// The outcome of a certificate.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Outcome: key {
         /// The launches were compared and are the same, and so is everything else that could be compared.
         DispatchSafe = "dispatch-safe",
-        /// Something that counts differs.
+        /// At least one point that counts differs.
         Differs = "differs",
-        /// Nobody could compare the launches: nothing that is the same beside them shows that they are.
+        /// The launches could not be compared. Equality of the other points does not show that the launches are equal.
         NotKnown = "not-known",
-        /// The program came to no good end where nobody observed it.
+        /// The program failed without an observer.
         Failed = "failed",
     }
 }
@@ -54,8 +54,9 @@ impl Certificate {
         self.point(what).map_or(Verdict::Absent, |point| point.verdict)
     }
 
-    /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are named
-    /// as left out; the launches are decisive. `word`: the name of a point.
+    /// Whether each point that counts is equal to the unobserved runs. Points that are missing, unsteady or not judged
+    /// are named as left out. Without a comparison of the launches, there is no result. `word` gives the name of a
+    /// point.
     pub fn conclusion<K: Into<Kept>>(&self, word: impl Fn(Point) -> K) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
@@ -72,7 +73,7 @@ impl Certificate {
         if self.failed.is_some() {
             basis = basis.lacking(word(Point::Ending), LeftOutWhy::Failed);
         }
-        // The decisive points first, because a sentence names only a few.
+        // Put the decisive points first, because the sentence names only a few.
         let mut order = verdicts;
         order.sort_by_key(|(point, _)| *point != Point::LaunchMix);
         for (point, verdict) in order {
@@ -104,13 +105,13 @@ impl Certificate {
         }
     }
 
-    /// One for each point that counts.
+    /// The points that count and differ.
     pub fn differences(&self) -> Vec<&Compared> {
         self.points.iter().filter(|point| point.verdict == Verdict::Differs).collect()
     }
 }
 
-/// One thing that was compared, in the order unobserved, observed, unobserved.
+/// One compared point, in the order unobserved, observed, unobserved.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PointCompared {
     pub what: Point,
@@ -118,33 +119,33 @@ pub struct PointCompared {
     pub verdict: Verdict,
 }
 
-/// The same program unobserved, observed and unobserved again: what was compared, and what follows from it.
+/// Compares the same program unobserved, observed and unobserved again, and states the result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Certified {
-    /// What it was made of, for who says it to people.
+    /// The data of the certificate, for text output.
     #[serde(skip)]
     pub certificate: Certificate,
-    /// Who was certified.
+    /// The observer that was tested.
     pub observer: String,
     pub points: Vec<PointCompared>,
-    /// What the observed run had mapped, by name and the start of the build id.
+    /// The libraries mapped in the observed run, by name and the start of the build id.
     pub libraries: Vec<String>,
-    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
+    /// How the unobserved program ended, if it failed. Then nothing is certified.
     pub failed: Option<String>,
-    /// What a reader must know of how it was compared.
+    /// Notes about how the comparison was made.
     pub notes: Vec<String>,
-    /// Launches that were seen in the observed run, in the time that was measured.
+    /// Launches in the observed run during the measured time.
     pub launches: u64,
-    /// Added nanoseconds per launch; null where it is below the spread of the unobserved runs.
+    /// Added nanoseconds per launch; null if below the spread of the unobserved runs.
     pub added_ns: Option<f64>,
-    /// The least that these runs could have told, by the spread of the unobserved ones.
+    /// The smallest overhead that these runs could have detected, given the spread of the unobserved runs.
     pub least_ns: Option<f64>,
     pub outcome: Outcome,
-    /// The outcome is dispatch-safe.
+    /// Whether the outcome is dispatch-safe.
     pub safe: bool,
-    /// Whether each point that counts is as it is where nobody looks.
+    /// Whether each point that counts is the same as without an observer.
     pub conclusion: Conclusion,
-    /// `devices: A became B`, one for each point that counts.
+    /// `devices: A became B`, for each point that counts and differs.
     pub differences: Vec<String>,
 }
 
@@ -178,7 +179,7 @@ impl Certified {
     }
 }
 
-/// `devices: A became B`.
+/// Formats a difference: `devices: A became B`.
 pub fn difference(point: &Compared) -> Message {
     let [before, observed, _] = &point.cells;
     say!(

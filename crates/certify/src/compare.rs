@@ -1,11 +1,12 @@
-//! Compares three runs side by side.
+//! Compares three runs.
 
 use crate::{Cell, Certificate, Compared, Ending, Libraries, Point, Run, Said, Verdict};
 use evidence::Rung;
 use say::{Message, say};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Launches by kernel in two more runs, counted by another observer because they cannot be counted in the unobserved runs.
+/// Launches by kernel in two more runs. Another observer counts them, because nothing can count launches in an
+/// unobserved run.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted<'a> {
     pub mixes: [&'a Mix; 2],
@@ -22,11 +23,12 @@ pub struct Trial<'a> {
     pub counted: Option<Counted<'a>>,
     /// Whether every counter claims to have seen all launches.
     pub whole: bool,
-    /// Whether a second account confirms every counter. Without it, a difference may be due to a blind counter.
+    /// Whether a second, independent count confirms every counter. Without it, a difference may come from a counter
+    /// that missed launches.
     pub vouched: bool,
 }
 
-/// `runs`: unobserved, observed, unobserved.
+/// Compares three runs, in the order unobserved, observed, unobserved.
 pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let Trial { observer, rung, counted, whole, vouched } = trial;
     let said = runs.map(|run| Said::read(&format!("{}\n{}", run.err, run.out)));
@@ -87,7 +89,7 @@ fn libraries(runs: [&Libraries; 3], notes: &mut Vec<Message>) -> Compared {
     Compared { what: Point::Libraries, cells: Libraries::beside(runs), verdict }
 }
 
-/// Kernels without a name: their addresses are meaningless in another run.
+/// The name for all kernels without a name. Their addresses are meaningless in another run.
 pub const UNNAMED: &str = "unnamed";
 
 /// Launches by kernel.
@@ -98,7 +100,7 @@ fn own(runs: [&Run; 3]) -> Option<&Mix> {
     runs[1].mix.as_ref().filter(|mix| !mix.is_empty())
 }
 
-/// The launches of the three runs. Without a counter for all of them, or without any launch, there is nothing to judge.
+/// Compares the launches of the three runs. Without a counter for all runs, or without any launch, there is no verdict.
 fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, vouched: bool, notes: &mut Vec<Message>) -> Compared {
     let mixes = match (counted, own(runs)) {
         (Some(Counted { mixes: [before, after], .. }), own) => [Some(before), own, Some(after)],
@@ -116,8 +118,8 @@ fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, vouched: bool, notes:
     point
 }
 
-/// Compares kernel by kernel; shows totals, and differences by name. If a counter could not name everything, only
-/// totals are compared.
+/// Compares the launches of each kernel. Shows totals, and names the kernels that differ. If a counter could not name
+/// every kernel, compares only totals.
 fn launch_mix(mixes: [&Mix; 3]) -> Compared {
     let what = Point::LaunchMix;
     if mixes.iter().any(|mix| mix.contains_key(UNNAMED)) {
@@ -131,7 +133,7 @@ fn launch_mix(mixes: [&Mix; 3]) -> Compared {
         let among = mix.iter().filter(differs).take(3).map(readable).collect();
         Cell::Launches { launches: mix.values().sum(), kernels: Some(mix.len()), among }
     });
-    // No launch in any run does not mean that all launched the same.
+    // If no run launched anything, that does not mean that the launches were equal.
     let launched = mixes.map(|mix| Some(mix).filter(|mix| !mix.is_empty()));
     let verdict = match launched {
         [None, None, None] => Verdict::Absent,
@@ -155,7 +157,7 @@ fn spread(speeds: &[f64]) -> Cell {
     }
 }
 
-/// A point that counts; `show` formats the compared value.
+/// Compares one point that counts. `show` formats the value.
 fn judged<T: PartialEq + ?Sized>(what: Point, values: [Option<&T>; 3], show: impl Fn(&T) -> Cell) -> Compared {
     Compared { what, cells: values.map(|value| value.map_or(Cell::Nothing, &show)), verdict: Verdict::of(values) }
 }
@@ -166,8 +168,8 @@ fn shortened(text: &str) -> String {
     if short.len() < text.len() { format!("{short}...") } else { short }
 }
 
-/// Nanoseconds per launch that the observer added, and the smallest overhead that these runs could have detected. Only
-/// what exceeds twice the difference of the two unobserved runs is attributed to the observer.
+/// Nanoseconds per launch that the observer added, and the smallest overhead that these runs could have detected. An
+/// increase is attributed to the observer only if it exceeds twice the difference of the two unobserved runs.
 fn added(runs: [&Run; 3], launches: u64) -> (Option<f64>, Option<f64>) {
     if launches == 0 {
         return (None, None);
@@ -192,7 +194,7 @@ mod tests {
         Run { ending, err: err.into(), out: out.into(), seconds: 1.0, ..Run::default() }
     }
 
-    /// A run with three counted launches of a kernel.
+    /// A run in which one kernel was launched three times.
     fn launching(err: &str, out: &str) -> Run {
         Run { mix: Some(Mix::from([("k".to_owned(), 3)])), launches: 3, ..run(err, out) }
     }
@@ -228,7 +230,7 @@ mod tests {
         }
     }
 
-    /// `/bin/true`: three equal endings say nothing about launches if there are none.
+    /// `/bin/true` launches nothing, so three equal endings say nothing about launches.
     #[test]
     fn without_launches_nothing_is_known() {
         let quiet = run("", "");
@@ -251,7 +253,7 @@ mod tests {
         assert_eq!(verdict(&certificate, Point::LaunchMix), Some(Verdict::Unsteady));
         assert_eq!(certificate.outcome(), Outcome::NotKnown);
         assert_eq!(compare(trial("preload"), [&of(7), &of(7), &of(9)]).outcome(), Outcome::NotKnown);
-        // Other differences still count as differences.
+        // Differences in other points still count.
         let fails = Run { ending: Ending::Ended(Exit::Code(1)), ..of(1) };
         assert_eq!(compare(trial("preload"), [&of(7), &fails, &of(9)]).outcome(), Outcome::Differs);
     }

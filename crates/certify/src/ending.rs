@@ -1,4 +1,4 @@
-//! How a run ended, compared with what it was meant to do.
+//! How a run ended, and whether that was intended.
 
 use say::{Message, say};
 
@@ -9,11 +9,11 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// How a server ended after it was asked to.
+/// How a server ended after it was told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     Ended(Exit),
-    /// It did not end when asked, and was killed.
+    /// The server did not stop when told to, and was killed.
     Unwilling,
 }
 
@@ -29,8 +29,8 @@ pub enum Ending {
     Silent,
     /// A server that answered every question.
     Answered(Stopped),
-    /// A server was asked and gave a wrong answer or none; with the reason.
-    Unanswered(String, Stopped),
+    /// A server that was asked gave a wrong answer or none, for this reason.
+    Unanswered(Message, Stopped),
 }
 
 impl Ending {
@@ -78,7 +78,7 @@ mod tests {
     fn what_a_server_says_does_not_make_it_end_well() {
         let stopped = Stopped::Ended(Exit::Code(0));
         assert!(Ending::Answered(stopped).well() && Ending::Ended(Exit::Code(0)).well());
-        let odd = Ending::Unanswered("answered with status 500".into(), stopped);
+        let odd = Ending::Unanswered(Message::verbatim("answered with status 500"), stopped);
         for bad in
             [odd, Ending::Early(Exit::Code(0)), Ending::Silent, Ending::Ended(Exit::Signal(11)), Ending::default()]
         {

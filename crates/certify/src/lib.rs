@@ -1,8 +1,8 @@
-//! The certificate: the same program unobserved, observed, unobserved again, and the differences.
+//! The certificate: runs the same program unobserved, observed and unobserved again, and compares the runs.
 //!
-//! An observer that changes what it observes has observed something else. A point counts only if the two unobserved
-//! runs agree: values that vary by themselves say nothing about the observer. Speed is shown with its spread, but never
-//! decides. A server is started for each run, asked the same few questions, and stopped.
+//! An observer must not change the program that it observes. A point counts only if the two unobserved runs agree,
+//! because a value that varies on its own says nothing about the observer. Speed is shown with its spread but does not
+//! affect the result. A server is started for each run, asked the same few questions, and stopped.
 #![forbid(unsafe_code)]
 
 mod certificate;
@@ -33,18 +33,19 @@ use std::collections::BTreeMap;
 pub struct Run {
     /// Exit code or signal; for a server, whether it answered.
     pub ending: Ending,
-    /// Standard output, or a server's answers: for a program that generates text, its tokens.
+    /// Standard output, or a server's answers. If the program generates text, this contains its tokens.
     pub out: String,
     pub err: String,
     /// Libraries that the program had mapped.
     pub libraries: Libraries,
     /// Launches by kernel, if counted.
     pub mix: Option<BTreeMap<String, u64>>,
-    /// Tokens per second reported by a server, one for each question; otherwise the program's output is used.
+    /// Tokens per second reported by a server, one for each question. For other programs, speeds are read from the
+    /// output.
     pub speeds: Vec<f64>,
     /// Duration of the run; for a server, the time it took to answer.
     pub seconds: f64,
-    /// CPU time of the program and its children, if it ran to its end; independent of other programs on the machine.
+    /// CPU time of the program and its children, if it ran to its end. Other programs on the machine do not affect it.
     pub processor: Option<f64>,
     /// Launches in that time, if counted.
     pub launches: u64,

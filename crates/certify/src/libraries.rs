@@ -1,7 +1,7 @@
-//! The libraries that a program had mapped: names and build ids, read while it runs.
+//! The libraries that a program had mapped: names and build ids, read while the program runs.
 //!
-//! The name alone would not show that another build of a runtime was loaded, and the path would differ with every
-//! temporary directory. The observer's own library is left out, which is reported.
+//! The name alone would not show that another build of a runtime was loaded. The path would differ with every temporary
+//! directory. The observer's own library is left out, and the report says so.
 
 use crate::Cell;
 use crate::process_tree::program_of;
@@ -16,10 +16,11 @@ use watch::preload::build_id;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Libraries {
-    /// The mappings of each process and program at the last check. Libraries that are only loaded briefly would make
-    /// the result random: llama.cpp opens every variant of its CPU backend to see which fits.
+    /// The mappings of each process and program at the last check. Earlier mappings are dropped because libraries that
+    /// are loaded briefly would make the result random: llama.cpp opens every variant of its CPU backend to find one
+    /// that fits.
     last: BTreeMap<(u32, String), BTreeSet<String>>,
-    /// Our own loaded libraries: the presence of an observer is not a difference.
+    /// Our own loaded libraries. They are not a difference, because they come from the observer.
     excepted: BTreeSet<String>,
     /// Name and build id by device and inode.
     known: BTreeMap<(String, String), String>,
@@ -29,7 +30,7 @@ pub struct Libraries {
 const OURS: [&str; 2] = ["libwhichkernel-", "libVkLayer_whichkernel."];
 
 impl Libraries {
-    /// Checks the processes of a tree that run one of `programs`; a wrapper's own processes do not count.
+    /// Checks the processes of a tree that run one of `programs`. Processes of a wrapper do not count.
     pub fn look(&mut self, pid: u32, programs: &[String]) {
         for pid in tree(vec![pid]) {
             let Some(program) = program_of(pid).filter(|name| programs.contains(name)) else { continue };
@@ -43,7 +44,7 @@ impl Libraries {
         }
     }
 
-    /// `libamdhip64.so.6 1f2e3d4c`: by name and the start of the build id.
+    /// Name and start of the build id: `libamdhip64.so.6 1f2e3d4c`.
     fn library(&mut self, pid: u32, line: &str) -> Option<String> {
         let mut words = line.split_whitespace().skip(3);
         let (device, inode, path) = (words.next()?, words.next()?, words.next()?);
@@ -69,7 +70,7 @@ impl Libraries {
         self.excepted.iter().map(String::as_str)
     }
 
-    /// How many libraries all runs share, and those that only some runs have, for each run.
+    /// For each run: the number of libraries that all runs share, and the libraries that only some runs have.
     pub fn beside(runs: [&Libraries; 3]) -> [Cell; 3] {
         let found = runs.map(Libraries::found);
         let common: Vec<&str> =
@@ -87,7 +88,7 @@ impl Libraries {
     }
 }
 
-/// Opens the file behind a mapping: for a process with another root, `maps` may show the path from outside.
+/// Opens the file behind a mapping. If the process has another root, `maps` may show the path as seen from outside.
 fn reachable(pid: u32, path: &str, inode: &str) -> Option<File> {
     let root = format!("/proc/{pid}/root");
     let outside = fs::read_link(&root).ok()?;
@@ -97,7 +98,7 @@ fn reachable(pid: u32, path: &str, inode: &str) -> Option<File> {
     open(path).or_else(|| open(inside.as_deref()?))
 }
 
-/// `libc.so.6`, `libggml-hip.so`; not `ld.so.cache`.
+/// Accepts `libc.so.6` and `libggml-hip.so`, but not `ld.so.cache`.
 fn is_library(name: &str) -> bool {
     name.split_once(".so").is_some_and(|(_, rest)| {
         rest.is_empty() || rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

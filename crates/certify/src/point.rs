@@ -1,4 +1,4 @@
-//! What is compared, and the result.
+//! The points that are compared, and the verdict on each.
 
 use crate::Ending;
 use say::{Message, say};
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 say::named! {
-    /// One thing that is compared.
+    /// One point of the comparison.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     pub enum Point: key {
         #[serde(rename = "ending")]
@@ -56,13 +56,13 @@ say::named! {
     pub enum Verdict: key {
         Same = "same",
         Differs = "differs",
-        /// The two unobserved runs differ from each other: nothing can be concluded.
+        /// The two unobserved runs differ from each other, so nothing can be concluded.
         Unsteady = "unsteady",
-        /// Somebody who counted did not see everything: that it differs shows nothing.
+        /// A counter did not see every launch, so a difference proves nothing.
         InPart = "in-part",
-        /// Nobody told it in any run, or not in all that are needed.
+        /// No run gave a value, or not all of the needed runs did.
         Absent = "absent",
-        /// Told, not judged.
+        /// Reported, but not judged.
         Told = "told",
     }
 }
@@ -96,7 +96,7 @@ pub enum Cell {
     #[default]
     Nothing,
     Ending(Ending),
-    /// As the program said it.
+    /// The text as the program printed it.
     Text(String),
     /// The number of libraries that all runs share, and those that only some have.
     Libraries {
@@ -150,7 +150,7 @@ impl Cell {
     }
 }
 
-/// One thing that was compared, in the order unobserved, observed, unobserved.
+/// One compared point, in the order unobserved, observed, unobserved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
     pub what: Point,

@@ -1,13 +1,14 @@
-//! The program's output about devices, layers and speed: lines of llama.cpp and Ollama.
+//! What the program's output says about devices, layers and speed: lines of llama.cpp and Ollama.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Said {
-    /// `Device 0: AMD Radeon RX 7900 XTX, gfx1100 ...`, `found 1 ROCm devices`, Ollama's `inference compute` lines.
+    /// Lines about devices: `Device 0: AMD Radeon RX 7900 XTX, gfx1100 ...`, `found 1 ROCm devices`, Ollama's
+    /// `inference compute`.
     pub devices: Vec<String>,
-    /// `offloaded 29/29 layers to GPU`.
+    /// Lines about layers: `offloaded 29/29 layers to GPU`.
     pub layers: Vec<String>,
     /// Tokens per second of prompt and generation, in the order of output.
     pub speeds: Vec<f64>,

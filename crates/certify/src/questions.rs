@@ -1,4 +1,4 @@
-//! A server: where it listens, when it is ready, and the questions of every run.
+//! Questions to a server: its address, when it is ready, and the questions that every run asks.
 
 use server::process::listens_at;
 use server::{Endpoint, Key, request};
@@ -14,7 +14,7 @@ const TOKENS: u64 = 24;
 #[derive(Debug, Clone)]
 pub struct Server {
     pub at: Endpoint,
-    /// The program that listens.
+    /// The file name of the program that listens.
     pub program: String,
 }
 
@@ -27,7 +27,7 @@ pub struct Answers {
 }
 
 impl Server {
-    /// The command line of a server shows where it listens; `url` gives the address of others.
+    /// Takes the server's address from `url`, or otherwise from its command line. Returns None if neither gives one.
     pub fn of(command: &[OsString], url: Option<&str>, key: Option<Key>) -> Result<Option<Server>, HttpError> {
         let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let first = || words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
@@ -37,12 +37,12 @@ impl Server {
         Ok(Some(Server { at: Endpoint::parse(&url, key)?, program: program.to_owned() }))
     }
 
-    /// Whether it answers by now.
+    /// Whether the server answers now.
     pub fn ready(&self) -> bool {
         request::ready(&self.at).unwrap_or(false)
     }
 
-    /// Asks the same questions in sequence. `patience`: per question.
+    /// Asks the same question several times in sequence. `patience` is the limit for each answer.
     pub fn ask(&self, patience: Duration) -> std::io::Result<Answers> {
         let mut answers = Answers::default();
         for _ in 0..QUESTIONS {

@@ -1,5 +1,5 @@
-//! Runs the program once, with or without an observer or a wrapper: to its end, or as a server that is asked and
-//! stopped.
+//! Runs the program once, with or without an observer or a wrapper: either to its end, or as a server that answers
+//! questions and is stopped.
 
 use crate::compare::UNNAMED;
 use crate::process_tree::{processor, program_of, programs};
@@ -36,14 +36,14 @@ pub enum Observer<'a> {
 #[derive(Debug, Clone)]
 pub struct Runner<'a> {
     pub command: &'a [OsString],
-    /// A foreign observer: words to put before the command, in shell syntax.
+    /// Another observer: words to put before the command, in shell syntax.
     pub wrapper: Option<&'a str>,
     pub observer: Observer<'a>,
-    /// Set if the program is a server, which is asked and stopped.
+    /// Set if the program is a server: it is asked questions and then stopped.
     pub server: Option<&'a Server>,
 }
 
-/// What was seen in a watched run.
+/// What the observer saw in a run.
 #[derive(Debug)]
 pub struct Observed {
     pub tally: Tally,
@@ -51,29 +51,29 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Whether it claims to have seen every launch. If not, fewer launches say nothing about the program.
+    /// Whether the observer claims to have seen every launch. If not, a smaller count says nothing about the program.
     pub fn whole(&self) -> bool {
         self.lost_nothing() && self.account.whole()
     }
 
-    /// The same, confirmed by a second account. Only then does a smaller number say something about the program rather
-    /// than the counter.
+    /// Whether the observer claims to have seen every launch and a second, independent count confirms it. Only then
+    /// does a smaller count say something about the program rather than the counter.
     pub fn vouched(&self) -> bool {
         self.whole() && self.account.second.witness.is_some()
     }
 
-    /// Whether it knows of nothing that it missed.
+    /// Whether the observer reports no losses.
     pub fn lost_nothing(&self) -> bool {
         self.tally.lost == 0 && self.tally.unknown_replays == 0
     }
 }
 
 const STEP: Duration = Duration::from_millis(20);
-/// For a shorter program, the maps that were seen would be random.
+/// If a program runs for a shorter time than this, the maps that were read would be random.
 const LONG_ENOUGH: f64 = 0.5;
-/// A model may have to be read from a slow disk.
+/// Long, because a model may have to be read from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// A server that does not end in this time after being asked is killed.
+/// A server that does not stop within this time is killed.
 const FAREWELL: Duration = Duration::from_secs(20);
 
 /// The program, shared between the observer and the waiter.
@@ -100,7 +100,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     }
     let mut start = command(runner);
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Everything that may be refused is set up before the program runs.
+    // Set up everything that can fail before the program runs.
     let session = matches!(runner.observer, Observer::Preload).then(|| Session::new(None)).transpose()?;
     start.envs(session.iter().flat_map(Session::environment));
     let layer = matches!(runner.observer, Observer::Layer).then(layer::Session::new).transpose()?;
@@ -202,10 +202,10 @@ struct Stage {
 }
 
 impl Stage {
-    /// Waits a moment, reads libraries and launches. Returns the exit status once the program has ended.
+    /// Waits a moment and reads libraries and launches. Returns the exit status once the program has ended.
     fn step(&mut self) -> Result<Option<ExitStatus>, WatchError> {
         let broken = |error: std::io::Error| WatchError::about("certify", error);
-        // Read before the process is reaped; afterwards it is no longer available.
+        // Read this before the process is reaped, because it is not available afterwards.
         self.processor = processor(self.pid).or(self.processor);
         let ended = self.child.ended().map_err(broken)?;
         self.libraries.look(self.pid, &self.programs);
@@ -230,7 +230,7 @@ impl Stage {
         Ok(Run { ending: Ending::Ended(exit(status)), seconds, processor: self.processor, ..Run::default() })
     }
 
-    /// Waits until it answers, asks, and stops it.
+    /// Waits until the server answers, asks the questions, and stops it.
     fn serve(&mut self, server: &Server) -> Result<Run, WatchError> {
         let mut run = Run::default();
         while !server.ready() {
@@ -244,16 +244,14 @@ impl Stage {
                 return Ok(run);
             }
         }
-        let before = self.tally.launches();
+        let before = self.settled()?;
         let (asked, at) = (server.clone(), Instant::now());
         let answers = std::thread::spawn(move || asked.ask(PATIENCE));
         while !answers.is_finished() {
             self.step()?;
         }
         run.seconds = at.elapsed().as_secs_f64();
-        // Launches for the last answer may still be in transit.
-        self.step()?;
-        run.launches = self.tally.launches().saturating_sub(before);
+        run.launches = self.settled()?.saturating_sub(before);
         let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other(say::say!("certify-no-answer"))));
         let stopped = self.stop(server)?;
         run.ending = match answers {
@@ -261,12 +259,24 @@ impl Stage {
                 (run.out, run.speeds) = (answers.text, answers.speeds);
                 Ending::Answered(stopped)
             }
-            Err(error) => Ending::Unanswered(error.to_string(), stopped),
+            Err(error) => Ending::Unanswered(say::Say::message(&error), stopped),
         };
         Ok(run)
     }
 
-    /// Asks the server itself to end, as a service manager would, so that its wrappers can end properly.
+    /// Waits until ten steps in a row bring no new launches, then returns the number of launches. On a busy machine, the
+    /// launches of the last answer arrive late.
+    fn settled(&mut self) -> Result<u64, WatchError> {
+        let (since, mut quiet) = (Instant::now(), 0);
+        while self.source.is_some() && quiet < 10 && since.elapsed() < FAREWELL {
+            let before = self.tally.launches();
+            self.step()?;
+            quiet = if self.tally.launches() == before { quiet + 1 } else { 0 };
+        }
+        Ok(self.tally.launches())
+    }
+
+    /// Tells the server itself to stop, as a service manager would, so that its wrappers can end properly.
     fn stop(&mut self, server: &Server) -> Result<Stopped, WatchError> {
         use rustix::process::{Pid, Signal, kill_process};
         let ours = tree(vec![self.pid]);
@@ -284,7 +294,7 @@ impl Stage {
                 return Ok(Stopped::Ended(exit(status)));
             }
             if asked.elapsed() > FAREWELL {
-                // Our own child is not reaped yet, so none of these ids can have been reused.
+                // Our own child is not reaped yet, so none of these process ids can have been reused.
                 tree(vec![self.pid]).into_iter().for_each(|pid| tell(pid, Signal::KILL));
                 self.child.wait();
                 return Ok(Stopped::Unwilling);
@@ -303,7 +313,7 @@ fn mix(tally: &Tally) -> BTreeMap<String, u64> {
     mix
 }
 
-/// The program's output without the log lines, and what the log lines report.
+/// The program's output without the log lines, and the launches that the log lines report.
 fn without_logs(out: &str, err: &str, seconds: f64) -> (String, String, Observed) {
     let (mut reader, mut tally) = (LogReader::default(), Tally::default());
     let mut rest = |text: &str| {
@@ -321,7 +331,7 @@ fn exit(status: ExitStatus) -> Exit {
     status.signal().map_or_else(|| Exit::Code(status.code().unwrap_or(-1)), Exit::Signal)
 }
 
-/// Reads everything, so that the program never blocks; only the beginning is kept.
+/// Reads everything, so that the program never blocks on the pipe, but keeps only the beginning.
 fn whole(mut pipe: impl Read) -> String {
     const MOST: u64 = 256 << 20;
     let mut bytes = Vec::new();

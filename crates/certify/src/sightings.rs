@@ -1,4 +1,4 @@
-//! The certificate as an observation, so that the ledger can show which observer was found safe, and where.
+//! The certificate as an observation, so that the ledger shows which observers were found safe, and where.
 
 use crate::{Certificate, Point};
 use evidence::{
@@ -11,10 +11,10 @@ use watch::RecordContext;
 
 const NAME: &str = "certify";
 
-/// The comparison as facts: the verdict and each point, with the whole as raw evidence. `json`: the certificate as
-/// printed.
+/// The comparison as facts: the verdict and each point, with the complete certificate as raw evidence. `json` is the
+/// certificate as printed.
 ///
-/// The facts are about the observer. If the observer changed something, the comparison is still valid.
+/// The facts are about the observer. They are valid even if the observer changed the program.
 pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>) -> Result<Vec<Sighting>, Refused> {
     let who = ("observer", certificate.observer.clone());
     let mut facts = vec![Fact::new("certificate", About::new([who.clone()]), certificate.outcome().key())];
@@ -41,7 +41,7 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
     facts.into_iter().map(one).collect()
 }
 
-/// The points that could be judged, of those that count; the others are named.
+/// Covers the points that count and could be judged, and names the others.
 fn coverage(certificate: &Certificate) -> Coverage {
     let concluded = certificate.conclusion(Point::key);
     let asked = concluded.answered() + concluded.left_out().len() as u64;

@@ -33,8 +33,8 @@ impl Stage {
         Some(Stage { place, profile, described, model, home })
     }
 
-    /// One run; `changed` is what a foreign observer's wrapper would do to the environment (the tree has no shell for
-    /// one).
+    /// Runs the program once. `changed` simulates the effect of another observer's wrapper on the environment, because
+    /// the test tree has no shell to run a wrapper.
     fn run(&self, preload: bool, changed: &[(String, String)]) -> Run {
         let mut words: Vec<OsString> = ["llama-completion", "-m"].map(OsString::from).to_vec();
         words.push(self.model.clone().into());
@@ -75,7 +75,7 @@ impl Stage {
         let mut tally = watch::Tally::default();
         outcome.traces.iter().for_each(|trace| watch::add_trace(&mut tally, trace, None));
         tally.rows().iter().for_each(|row| *mix.entry(row.name.text()).or_default() += row.launches);
-        // The session's own directory differs in every run.
+        // Replace the session's own directory, which differs in every run.
         let said = outcome.said.replace(self.home.path().to_str().unwrap_or("?"), "HOME");
         let (out, err) = (generated(&said), said);
         let ending = match outcome.ending {
@@ -95,7 +95,7 @@ fn generated(said: &str) -> String {
 #[test]
 fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
     let Some(stage) = Stage::new() else { return };
-    // Logits are zero on the stand-in: the tokens are meaningless, but the same every time.
+    // On the stand-in, logits are zero: the tokens are meaningless but equal in every run.
     let (before, after) = (stage.run(false, &[]), stage.run(false, &[]));
     let observed = stage.run(true, &[]);
     let trial =
@@ -107,7 +107,7 @@ fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
         assert_eq!(point(&own, what), Some(Verdict::Same), "{what:?}: {:#?}", own.points);
     }
     assert!(before.out.len() > "Hello".len(), "something was generated: {}", before.out);
-    // The stand-in is removed, like a wrapper that sets its own variables does: discovery fails.
+    // Remove the stand-in, as a wrapper that sets its own variables would: device discovery fails.
     let hidden = stage.run(false, &["LD_PRELOAD", "LD_LIBRARY_PATH"].map(|name| (name.to_owned(), String::new())));
     let broken = compare(trial("env"), [&before, &hidden, &after]);
     assert_eq!(broken.outcome(), Outcome::Differs);

@@ -1,4 +1,4 @@
-//! Static libraries (ar(5)): the members of an archive and their ranges. Supports both GNU and BSD long names.
+//! Reads static libraries (ar(5)): the members of an archive and their ranges, with GNU or BSD long names.
 
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
@@ -16,7 +16,7 @@ pub struct Member {
     pub range: Range,
 }
 
-/// Every member except the symbol and name tables. A thin archive has none: its members are separate files.
+/// Every member except the symbol and name tables. A thin archive has no members, because they are separate files.
 pub fn members(source: &dyn ReadAt) -> Result<Vec<Member>> {
     let magic = source.bytes(0, 8, "ar magic")?;
     if magic.as_ref() != MAGIC {

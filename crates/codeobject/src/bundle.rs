@@ -19,7 +19,7 @@ const ID_LIMIT: u64 = 4096;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: EntryId,
-    /// From the start of the (unpacked) bundle.
+    /// Counted from the start of the (unpacked) bundle.
     pub offset: u64,
     pub size: u64,
     /// Set if the bytes are incomplete or overlap another entry.
@@ -31,12 +31,12 @@ pub struct Entry {
 pub struct BundleTable {
     /// Where the bundle starts in the source.
     pub base: u64,
-    /// Magic, count and entry records.
+    /// Size of the magic, the count and the entry records together.
     pub header_size: u64,
     /// From `base` to the end of the last entry, or to the end of the source if that comes first.
     pub size: u64,
     pub entries: Vec<Entry>,
-    /// Why the table stops early, if it does; the entries before that are valid.
+    /// Why reading the table stopped early, if it did. The entries before that are valid.
     pub problem: Option<Error>,
 }
 
@@ -140,7 +140,7 @@ pub struct Bundle {
     pub index: usize,
     /// Where it starts in the file.
     pub offset: u64,
-    /// Its size in the file: for a plain bundle up to the end of its last entry, for a CCOB header and payload.
+    /// Its size in the file. A plain bundle ends with its last entry; a CCOB consists of header and payload.
     pub size: u64,
     pub body: Body,
 }
@@ -166,7 +166,7 @@ impl Bundle {
         }
     }
 
-    /// The bytes held in memory while reading this bundle's entries: 0 for a plain one, which is read in place.
+    /// Bytes of memory needed while this bundle's entries are read: 0 for a plain bundle, which is read in place.
     pub fn cost(&self) -> u64 {
         match &self.body {
             Body::Plain(_) => 0,

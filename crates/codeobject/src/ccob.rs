@@ -23,7 +23,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The maximum expansion of one byte: deflate 1032 (a run in one-bit codes), zstd 128 KiB per four-byte RLE block.
+    /// The maximum number of bytes that one compressed byte can expand to: 1032 for deflate (a run in one-bit codes);
+    /// zstd can store 128 KiB in a four-byte RLE block.
     fn ratio(self) -> u64 {
         match self {
             Compression::None => 1,
@@ -51,7 +52,7 @@ pub struct Ccob {
     pub version: u16,
     pub compression: Compression,
     pub header_size: u64,
-    /// Header and payload. Version 1 does not store this size; it is found by walking the stream.
+    /// Size of header and payload. Version 1 does not store it, so it is found by walking the stream.
     pub total_size: u64,
     pub unpacked_size: u64,
     pub hash: u64,
@@ -144,8 +145,8 @@ impl Ccob {
     }
 }
 
-/// zstd writes directly into the result, which is also its window, so nothing else of that size is allocated. Pages
-/// that are never written are never touched, so a false size costs only address space.
+/// zstd writes directly into the result, which is also its window, so it allocates no second buffer of that size. A
+/// false size costs only address space, because pages that are never written use no memory.
 fn decompress(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, Message> {
     let mut out = Vec::new();
     out.try_reserve_exact(size).map_err(Message::verbatim)?;
@@ -165,8 +166,8 @@ fn inflate(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, Message>
     }
 }
 
-/// The length of the compressed stream at `start`. The block headers of a zstd frame give it; deflate has to be
-/// decoded, in small pieces that are discarded.
+/// The length of the compressed stream at `start`. For zstd, the block headers give it. Deflate has to be decoded; the
+/// output is discarded piece by piece.
 fn stream_size(source: &dyn ReadAt, start: u64, end: u64, compression: Compression) -> Result<u64> {
     match compression {
         Compression::Zstd => zstd_frame::size(source, start, end),

@@ -1,4 +1,4 @@
-//! Checks whether all places that name a code object's target agree. The loader uses e_flags.
+//! Checks whether all places that name a code object's target agree with e_flags, which the loader uses.
 
 use crate::code_object::CodeObject;
 use crate::target::TargetId;
@@ -8,11 +8,11 @@ use std::fmt;
 /// Places besides e_flags that name a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetPlace {
-    /// The runtime uses it to select an entry of a bundle.
+    /// The id in the bundle, which the runtime uses to select an entry.
     BundleId,
-    /// In the metadata.
+    /// The target in the metadata.
     Metadata,
-    /// No loader uses it.
+    /// The target in the file name, which no loader uses.
     FileName,
 }
 

@@ -15,7 +15,7 @@ use say::{key, say};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The largest known Tensile object has 8 MB of notes.
+/// Large enough for real files: the largest known Tensile object has 8 MB of notes.
 const NOTES_LIMIT: u64 = 64 << 20;
 const SYMBOLS_LIMIT: u64 = 256 << 20;
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
@@ -26,13 +26,13 @@ pub struct CodeObject<'a> {
     elf: Elf<'a>,
     /// 2 to 6, from EI_ABIVERSION.
     pub version: u8,
-    /// From e_flags; None for an unknown processor number.
+    /// The target in e_flags. None for an unknown processor number.
     pub target: Option<TargetId>,
     /// 1 or more for the generic targets of V6.
     pub generic_version: u8,
-    /// `amdhsa.target` of the notes, unchanged; missing in most Tensile objects.
+    /// The `amdhsa.target` of the notes, unchanged. Most Tensile objects do not have it.
     pub stated_target: Option<String>,
-    /// How many kernels the notes announce.
+    /// The number of kernels according to the notes.
     pub kernel_count: u64,
     /// Errors in notes or symbols; everything before them was read.
     pub problems: Vec<Error>,
@@ -40,9 +40,9 @@ pub struct CodeObject<'a> {
     arrays: Vec<Array>,
     /// Addresses and sizes of functions and descriptors, by name.
     symbols: HashMap<String, (u64, u64)>,
-    /// How many kernel descriptors (`NAME.kd`) the symbols name; compared with the notes.
+    /// The number of kernel descriptors (`NAME.kd`) among the symbols, to compare with the notes.
     pub descriptor_count: u64,
-    /// How many kernels the metadata of version 2 has. It is YAML and is not read further.
+    /// The number of kernels in the metadata of version 2. Only the number is read from this YAML.
     pub noted_kernels: u64,
     /// Kernels of version 2, which has no descriptors: name, address and size of header and code.
     old_kernels: Vec<(String, u64, u64)>,
@@ -60,7 +60,7 @@ impl<'a> CodeObject<'a> {
             ));
         }
         let hsa = elf.header.os_abi == ELFOSABI_AMDGPU_HSA;
-        // V2 is 0. Earlier objects carry the numbers of other systems, which are meaningless here.
+        // EI_ABIVERSION 0 means V2. In older objects the number belongs to another OS ABI and has no meaning here.
         let version = if hsa { elf.header.abi_version.saturating_add(2) } else { 0 };
         let flags = target::from_flags(elf.header.flags, version);
         let mut object = CodeObject {
@@ -96,7 +96,7 @@ impl<'a> CodeObject<'a> {
         &self.elf
     }
 
-    /// `gfx1201`, without features; empty if unknown.
+    /// The processor without features, such as `gfx1201`. Empty if unknown.
     pub fn processor(&self) -> &str {
         self.target.as_ref().map_or("", |target| &target.processor)
     }
@@ -167,7 +167,7 @@ impl<'a> CodeObject<'a> {
         self.kernels_in(Detail::Whole)
     }
 
-    /// The same, with or without their arguments.
+    /// Like [`Self::kernels`], with or without the arguments of each kernel.
     pub fn kernels_in(&self, detail: Detail) -> impl Iterator<Item = Result<Kernel>> {
         let entries = self.arrays.iter().filter_map(move |array| {
             let (base, data) = self.notes.get(array.notes)?;
@@ -211,7 +211,7 @@ impl<'a> CodeObject<'a> {
         Kernel { metadata, descriptor, code, stub }
     }
 
-    /// Code without a stated size is handwritten assembly, not a stub.
+    /// Code without a stated size is handwritten assembly, so it is not a stub.
     fn judge(&self, extent: Extent) -> Stub {
         if extent.size == 0 || extent.size > stub::LIMIT {
             return Stub::No;
@@ -238,7 +238,7 @@ impl<'a> CodeObject<'a> {
                 let note = match note {
                     Ok(note) if note.is_amdgpu_metadata() => note,
                     Ok(note) if note.is_old_metadata() => {
-                        // Every kernel has one; arguments do not.
+                        // Every kernel has this key, and arguments do not, so counting it counts the kernels.
                         let key = b"SymbolName:";
                         self.noted_kernels += note.contents.windows(key.len()).filter(|w| w == key).count() as u64;
                         continue;
@@ -304,7 +304,7 @@ struct Array {
     count: u32,
 }
 
-/// The maps of one `amdhsa.kernels`.
+/// Iterates over the maps of one `amdhsa.kernels`.
 struct Entries<'n> {
     reader: Reader<'n>,
     left: u32,

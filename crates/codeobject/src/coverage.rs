@@ -1,4 +1,4 @@
-//! How much of a file was examined, in bytes. "It is not there" is valid only for ranges that were completely
+//! Counts the bytes of a file that were examined. "Not found" means "not there" only for ranges that were completely
 //! understood.
 
 use crate::error::{Error, Problem, Result};
@@ -29,7 +29,7 @@ pub struct Gap {
     pub why: Error,
 }
 
-/// The account of a range of device code: every byte is in exactly one of the three categories.
+/// The account of a range of device code. Every byte counts as scanned, as padding or as not understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Read and understood.

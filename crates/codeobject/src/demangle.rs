@@ -1,8 +1,8 @@
-//! Demangled names, spelled as llvm-cxxfilt spells them. The mangled name remains the key.
+//! Demangles names with the spelling of llvm-cxxfilt. The mangled name remains the key.
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-/// Longer names are not demangled: this can take quadratic time and memory.
+/// Longer names are not demangled, because that can take quadratic time and memory.
 const LIMIT: usize = 16 << 10;
 
 /// The C++ name, or None if the name is not mangled (Tensile's) or cannot be read.
@@ -87,7 +87,7 @@ fn without_builtin_kinds(name: &str) -> Option<String> {
     while let Some((before, after)) = rest.split_once("Tn") {
         out.push_str(before);
         let kind = after.strip_prefix("Da").or_else(|| after.strip_prefix(|c: char| "bcahstijlmxyno".contains(c)));
-        // After a type comes the argument: a literal or an expression.
+        // The argument comes after the type, as a literal or an expression.
         match kind.filter(|argument| argument.starts_with(['L', 'X'])) {
             Some(argument) => rest = argument,
             None => {

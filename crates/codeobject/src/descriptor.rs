@@ -1,4 +1,4 @@
-//! The 64-byte kernel descriptor, `<name>.kd`, from which the hardware is set up.
+//! The 64-byte kernel descriptor `<name>.kd`, which tells the hardware how to set up the kernel.
 //!
 //! AMDGPUUsage, "Kernel Descriptor"; `llvm/include/llvm/Support/AMDHSAKernelDescriptor.h`.
 
@@ -13,7 +13,7 @@ pub struct Descriptor {
     pub group_segment_fixed_size: u32,
     pub private_segment_fixed_size: u32,
     pub kernarg_size: u32,
-    /// Entry address minus the descriptor's own.
+    /// The entry address minus the address of the descriptor.
     pub code_entry_offset: i64,
     pub rsrc1: u32,
     pub rsrc2: u32,
@@ -22,7 +22,7 @@ pub struct Descriptor {
     pub kernarg_preload: u16,
 }
 
-/// The descriptors of one code object. They are adjacent, so a page of them is read at a time.
+/// The descriptors of one code object. They are adjacent, so the reader caches a page of them.
 #[derive(Debug)]
 pub(crate) struct Descriptors<'e, 'a> {
     elf: &'e Elf<'a>,
@@ -59,7 +59,7 @@ impl<'e, 'a> Descriptors<'e, 'a> {
 }
 
 impl Descriptor {
-    /// None for fewer than 64 bytes.
+    /// Parses a descriptor. None for fewer than 64 bytes.
     pub fn parse(raw: &[u8]) -> Option<Self> {
         let raw = raw.first_chunk::<{ SIZE as usize }>()?;
         Some(Descriptor {

@@ -4,8 +4,8 @@ use say::{Key, Message, Say, say};
 
 /// A field with an invalid value, and its absolute offset in the source.
 ///
-/// For bytes inside a compressed bundle, the offset is relative to the unpacked bundle; the caller that unpacked it
-/// adds this.
+/// For bytes inside a compressed bundle, the offset is relative to the unpacked bundle. The caller that unpacked the
+/// bundle says so in its message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub offset: u64,
@@ -93,7 +93,7 @@ impl Error {
         Error { offset, field, problem }
     }
 
-    /// The same error, for a source in which this one starts at `base`.
+    /// The same error with its offset in a larger source, in which this source starts at `base`.
     #[must_use]
     pub fn at_base(mut self, base: u64) -> Self {
         self.offset = self.offset.saturating_add(base);

@@ -1,4 +1,5 @@
-//! The host side of a HIP library, executable or object file: where its device code is, and which wrappers refer to it.
+//! Reads the host side of a HIP library, executable or object file: where its device code is, and which wrappers refer
+//! to it.
 //!
 //! clang puts one bundle per translation unit into `.hip_fatbin` and one 24-byte wrapper into `.hipFatBinSegment`
 //! (`clang/lib/CodeGen/CGCUDANV.cpp`, `HIPFatMagic`).
@@ -11,18 +12,18 @@ use crate::read::{u32_at, u64_at};
 use std::collections::HashMap;
 
 pub const FATBIN: &str = ".hip_fatbin";
-/// The section for hcc's bundles (until ROCm 3.3). Other files have a section of that name too, so the magic must be
+/// The section of hcc's bundles (until ROCm 3.3). Other files have a section with the same name, so the magic must be
 /// checked.
 const HCC: &str = ".kernel";
 pub const WRAPPERS: &str = ".hipFatBinSegment";
 /// "HIPF": a pointer to a bundle.
 const MAGIC: u32 = 0x4849_5046;
-/// "HIPK": the bundle was moved out of the file; the pointer leads to a reference to its new location.
+/// "HIPK": the bundle was moved to an archive, and the pointer leads to a reference that names it.
 const MAGIC_KPACK: u32 = 0x4b50_4948;
 const WRAPPER: u64 = 24;
 
-/// The sections with offload bundles for HIP. A SYCL library has a section *named* `__CLANG_OFFLOAD_BUNDLE__...`, which
-/// is not one of them.
+/// The sections with offload bundles for HIP. A SYCL library has a section whose *name* is
+/// `__CLANG_OFFLOAD_BUNDLE__...`; it does not count.
 pub fn fatbin_sections<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Section> {
     let hcc = |section: &Section| {
         let magic = elf.source().bytes(section.offset, bundle::MAGIC.len() as u64, "bundle magic");
@@ -46,14 +47,16 @@ pub struct Wrapper {
     pub version: u32,
     /// The virtual address of the bundle that it points to, after relocation.
     pub bundle_address: u64,
-    /// The same as a file offset, if it is in the file.
+    /// The file offset of the bundle, if it is in the file.
     pub bundle_offset: Option<u64>,
-    /// The code is in a kpack archive beside the file, under this number; the pointer leads to the reference.
+    /// The number of the code in a kpack archive beside the file, if it was moved there. Then the pointer leads to the
+    /// reference.
     pub packed: Option<u32>,
 }
 
-/// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation,
-/// because linkers need not fill in the bytes. In an executable at a fixed address it is in place.
+/// Every wrapper of the file, in order. In a shared library or PIE, the pointer is the addend of a RELATIVE relocation,
+/// because linkers need not fill in the bytes. In an executable at a fixed address, the pointer is in the wrapper
+/// itself.
 pub fn wrappers(elf: &Elf<'_>) -> Result<Vec<Wrapper>> {
     let mut found = Vec::new();
     // There are thousands of relocations and hundreds of wrappers, so they are looked up by address.

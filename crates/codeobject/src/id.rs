@@ -2,15 +2,16 @@
 
 use crate::target::TargetId;
 
-/// The kind of the host's entry, which is not device code.
+/// The kind of the entry for the host, which is not device code.
 pub const HOST: &str = "host";
 
-/// `hipv4-amdgcn-amd-amdhsa--gfx1201` in its parts. Unknown ids keep their text and have no target.
+/// An id such as `hipv4-amdgcn-amd-amdhsa--gfx1201`, split into its parts. An unknown id keeps its text and has no
+/// target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryId {
     /// The id as written in the bundle.
     pub text: String,
-    /// `host`, `hip`, `hipv4`, `hcc`, `openmp`, or other text before the first dash.
+    /// The text before the first dash: `host`, `hip`, `hipv4`, `hcc`, `openmp` or another one.
     pub kind: String,
     pub target: Option<TargetId>,
 }

@@ -34,7 +34,7 @@ pub struct Difference {
 }
 
 impl Kernel {
-    /// The mangled name, which is the key everywhere.
+    /// The mangled name, which identifies the kernel everywhere.
     pub fn mangled(&self) -> &str {
         &self.metadata.name
     }

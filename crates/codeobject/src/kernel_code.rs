@@ -10,7 +10,7 @@ pub(crate) const SIZE: u64 = 256;
 /// STT_AMDGPU_HSA_KERNEL: the symbol type of these kernels.
 pub(crate) const SYMBOL: u8 = 10;
 
-/// The header's content as metadata; None if it is not a header (too short, or another major version).
+/// The header's content as metadata. None if the bytes are too short or have another major version.
 pub(crate) fn metadata(name: &str, raw: &[u8]) -> Option<Metadata> {
     let raw = raw.first_chunk::<{ SIZE as usize }>()?;
     if u32_at(raw, 0) != 1 {

@@ -1,8 +1,9 @@
-//! GPU code inside host files: offload bundles, CCOB, device ELF, kernel metadata and descriptors, the static launch
-//! map of a host library, NVIDIA fatbins.
+//! Reads GPU code inside host files: offload bundles, CCOB, device ELF, kernel metadata and descriptors, the static
+//! launch map of a host library, NVIDIA fatbins.
 //!
-//! No I/O, no unsafe, no panic on any input, and the caller limits memory. Errors carry offset and field.
-//! Everything is read through [`ReadAt`], so the same code serves a slice, a file of a gigabyte and a part of either.
+//! The crate does no I/O, has no unsafe code, and does not panic on any input. The caller limits memory. Errors name
+//! the offset and the field. All input is read through [`ReadAt`], so the same code works on a slice, on a large file,
+//! and on a part of either.
 //!
 //! From a file to its kernels:
 //!
@@ -75,12 +76,12 @@ pub use stub::Stub;
 pub use target::{TargetId, processor_in, processors_in};
 pub use walk::{Piece, Walk, walk};
 
-/// The bytes of the zstd frame that starts at `at`, by its headers alone.
+/// The size of the zstd frame that starts at `at`, from its headers alone.
 pub fn zstd_frame_size(source: &dyn ReadAt, at: u64) -> Result<u64> {
     zstd_frame::size(source, at, source.len())
 }
 
-/// The example of the page on crates.io.
+/// Tests the example on the crates.io page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

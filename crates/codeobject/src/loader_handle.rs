@@ -1,6 +1,5 @@
 //! Detects code that reads through a handle returned by `dlopen`. A handle is opaque to the caller, but it points to
-//! the loader's list of libraries. Code that reads this list can find a function itself, without a lookup that the
-//! loader would see.
+//! the loader's list of libraries. Code that reads this list can find a function without calling `dlsym`.
 
 use crate::elf::{Elf, SHT_DYNSYM, SHT_RELA, Section};
 use crate::error::Result;
@@ -42,7 +41,7 @@ pub fn reads_loader_handles(elf: &Elf<'_>) -> Result<bool> {
     Ok(code.iter().any(reads))
 }
 
-/// Where the loader writes the addresses of the functions.
+/// The addresses where the loader writes the addresses of the functions.
 fn slots(elf: &Elf<'_>) -> Result<BTreeSet<u64>> {
     let mut found = BTreeSet::new();
     let Some(symbols) = elf.symbols_of_kind(SHT_DYNSYM)? else { return Ok(found) };
@@ -81,7 +80,7 @@ fn stubs(code: &[(&Section, Vec<u8>)], slots: &BTreeSet<u64>) -> BTreeSet<u64> {
     found
 }
 
-/// Positions after the calls of these.
+/// The positions after calls of these functions.
 fn returns<'d>(
     base: u64,
     data: &'d [u8],
@@ -100,7 +99,7 @@ fn returns<'d>(
     })
 }
 
-/// Copies of the handle: in registers, and on the stack by register and offset.
+/// The copies of the handle, in registers and on the stack (by register and offset).
 #[derive(Clone)]
 struct Copies {
     registers: BTreeSet<Register>,

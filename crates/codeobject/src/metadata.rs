@@ -10,24 +10,24 @@ use std::borrow::Cow;
 /// A word of the metadata vocabulary; known words need no allocation.
 pub type Word = Cow<'static, str>;
 
-/// One argument of a kernel, as in the kernarg segment.
+/// One argument of a kernel, as stored in the kernarg segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Argument {
     pub offset: u32,
     pub size: u32,
-    /// `by_value`, `global_buffer`, `hidden_block_count_x`, ...
+    /// The kind, such as `by_value`, `global_buffer` or `hidden_block_count_x`.
     pub value_kind: Word,
-    /// Only in builds with debug information.
+    /// The name, which is present only in builds with debug information.
     pub name: Option<String>,
     pub type_name: Option<String>,
-    /// `global`, `local`, `constant`, ...
+    /// The address space, such as `global`, `local` or `constant`.
     pub address_space: Option<Word>,
     pub access: Option<Word>,
     pub is_const: bool,
 }
 
 impl Argument {
-    /// Filled in by the runtime, not passed by the program.
+    /// Whether the runtime fills in this argument, instead of the program.
     pub fn is_hidden(&self) -> bool {
         self.value_kind.starts_with("hidden_")
     }
@@ -36,14 +36,14 @@ impl Argument {
 /// The metadata of one kernel. Missing fields are None.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The mangled name: also the symbol of the code.
+    /// The mangled name, which is also the symbol of the code.
     pub name: String,
     /// The symbol of the descriptor, `name` + ".kd".
     pub symbol: String,
     pub sgpr_count: Option<u32>,
     /// On gfx90a, gfx942 and gfx950 this is the unified total: architectural VGPRs rounded to 4, plus AGPRs.
     pub vgpr_count: Option<u32>,
-    /// Only on targets with accumulation registers.
+    /// Present only on targets with accumulation registers.
     pub agpr_count: Option<u32>,
     pub sgpr_spill_count: Option<u32>,
     pub vgpr_spill_count: Option<u32>,
@@ -61,7 +61,7 @@ pub struct Metadata {
     pub uniform_work_group_size: Option<bool>,
     pub kind: Option<Word>,
     pub language: Option<Word>,
-    /// Empty with [`Detail::Brief`].
+    /// The arguments. Empty with [`Detail::Brief`].
     pub arguments: Vec<Argument>,
     /// The index of the first hidden argument, if there is one.
     pub first_hidden: Option<u32>,
@@ -69,7 +69,7 @@ pub struct Metadata {
     pub place: (u64, u64),
 }
 
-/// How much of a kernel's metadata is read. The arguments are four fifths of it.
+/// How much of a kernel's metadata is read. The arguments take up four fifths of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
     /// Everything.
@@ -159,8 +159,8 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
     let start = reader.offset();
     let mut argument = Argument::default();
     for _ in 0..reader.expect_map(".args")? {
-        // Three keys make up nearly everything: 26 arguments times 70,000 kernels in one library. Each is compared
-        // together with its length byte, in one piece.
+        // Three keys make up nearly all of the metadata: one library has 26 arguments for each of 70,000 kernels. Each
+        // key is compared together with its length byte, in one step.
         if reader.eat(b"\xa7.offset") {
             argument.offset = number(reader, ".offset")?.unwrap_or(0);
             continue;
@@ -181,19 +181,19 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
             _ => reader.skip("argument value")?,
         }
     }
-    // This also prevents a page of empty maps from becoming gigabytes of arguments.
+    // This check also prevents a page of empty maps from becoming gigabytes of arguments.
     if argument.value_kind.is_empty() {
         return Err(Error::new(start, ".value_kind", Problem::Missing));
     }
     Ok(argument)
 }
 
-/// The entries of a note besides the kernels.
+/// The entries of a note other than the kernels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
-    /// `amdhsa.version`: [1,0] V3, [1,1] V4, [1,2] V5 and V6.
+    /// The value of `amdhsa.version`: [1,0] is V3, [1,1] is V4, [1,2] is V5 and V6.
     pub version: Option<[u32; 2]>,
-    /// `amdhsa.target` unchanged: spellings differ, and most Tensile objects lack it.
+    /// The value of `amdhsa.target`, unchanged. Spellings differ, and most Tensile objects do not have it.
     pub target: Option<String>,
     pub kernels: u32,
 }
@@ -249,7 +249,7 @@ fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
     u32::try_from(value).map(Some).map_err(|_| Error::new(offset, field, over))
 }
 
-/// Truth values are written as booleans or as 0 and 1.
+/// Reads a boolean, which may also be written as 0 or 1.
 fn truth(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<bool>> {
     Ok(match reader.token(field)? {
         Token::Bool(value) => Some(value),

@@ -12,7 +12,7 @@ pub enum Token<'a> {
     Nil,
     Bool(bool),
     Int(i64),
-    /// Only for values that do not fit in [`Token::Int`].
+    /// Used only for values that do not fit in [`Token::Int`].
     Uint(u64),
     Float(f64),
     Str(&'a str),
@@ -120,13 +120,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips one value of any kind. Nesting costs nothing, because only a count of pending values is kept. This is the
-    /// hot loop of every inventory (each note is skipped once to find the entries after its kernels), so it keeps its
-    /// position in a register and reads only lengths.
+    /// hottest loop of every inventory: each note is skipped once to find the entries after its kernels. It therefore
+    /// keeps its position in a register and reads only lengths.
     pub fn skip(&mut self, field: &'static str) -> Result<()> {
         self.skip_values(1, field)
     }
 
-    /// The same for several values.
+    /// Skips several values.
     pub fn skip_values(&mut self, count: u32, field: &'static str) -> Result<()> {
         let data = self.data;
         let mut at = self.at;
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         Error::new(self.base.saturating_add(at as u64), field, Problem::Truncated { needed: needed as u64, left })
     }
 
-    /// The next text as bytes: keys are only compared, so UTF-8 need not be checked.
+    /// The next text as bytes. Keys are only compared, so there is no UTF-8 check.
     #[inline]
     pub fn expect_raw(&mut self, field: &'static str) -> Result<&'a [u8]> {
         if let Some(&byte @ 0xa0..=0xbf) = self.data.get(self.at) {
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// The next value, if it is a number below 65,536. Most are below 128, which are encoded as themselves.
+    /// The next value, if it is a number below 65,536. Most are below 128, which MessagePack encodes in one byte.
     #[inline]
     pub fn small(&mut self) -> Option<u32> {
         let (value, len) = match *self.data.get(self.at..)? {
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of values of the next value, which must be an array.
+    /// The number of elements of the next value, which must be an array.
     pub fn expect_array(&mut self, field: &'static str) -> Result<u32> {
         let offset = self.offset();
         match self.token(field)? {
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next value, which must be text, like a map key.
+    /// The next value, which must be text, for example a map key.
     pub fn expect_str(&mut self, field: &'static str) -> Result<&'a str> {
         let offset = self.offset();
         match self.token(field)? {

@@ -1,4 +1,4 @@
-//! ELF notes. There may be many in one section: Tensile links one per kernel.
+//! ELF notes. One section may have many: Tensile links one per kernel.
 
 use crate::error::{Error, Problem, Result};
 use crate::read::u32_at;

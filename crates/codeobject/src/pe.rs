@@ -1,4 +1,4 @@
-//! Windows libraries and programs (PE32+), as far as needed to find the device code in them.
+//! Reads Windows libraries and programs (PE32+), as far as needed to find their device code.
 //!
 //! Section names are limited to eight bytes: `.hip_fatbin` becomes `.hip_fat`, `.nv_fatbin` becomes `.nv_fatb`. See
 //! Microsoft's "PE Format", "COFF File Header" and "Section Table".
@@ -46,7 +46,7 @@ impl Pe {
         }
         let (count, optional) = (u64::from(u16_at(&head, 6)), u64::from(u16_at(&head, 20)));
         let options = source.bytes(at + 24, optional, "PE optional header")?;
-        // PE32+ has a base of 64 bits, PE32 one of 32.
+        // The image base has 64 bits in PE32+ and 32 bits in PE32.
         let base = if u16_at(&options, 0) == 0x20b { u64_at(&options, 24) } else { u32_at(&options, 28).into() };
         let raw = source.bytes(at + 24 + optional, SECTION * count, "PE section table")?;
         let section = |record: &[u8]| {
@@ -68,7 +68,7 @@ impl Pe {
         Ok(Pe { sections, is_dll: u16_at(&head, 22) & 0x2000 != 0, headers_end })
     }
 
-    /// Non-empty sections of that name, truncated to eight bytes.
+    /// Non-empty sections with that name, which is truncated to eight bytes.
     pub fn named<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p Section> {
         let short = name.get(..8).unwrap_or(name);
         self.sections.iter().filter(move |section| section.name == short && !section.range.is_empty())

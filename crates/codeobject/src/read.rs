@@ -43,7 +43,7 @@ impl ReadAt for [u8] {
 
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
         check(<[u8]>::len(self) as u64, offset, len, field)?;
-        // Both fit in usize, since the check has shown that they are within a slice.
+        // Both fit in usize: the check above has shown that they are within the slice.
         let (start, len) = (offset as usize, len as usize);
         Ok(Cow::Borrowed(self.get(start..start + len).unwrap_or_default()))
     }
@@ -78,7 +78,7 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// `len` bytes from `start`; an error if the source does not have them.
+    /// A window of `len` bytes from `start`. Fails if the source does not have them.
     pub fn new(source: &'a dyn ReadAt, start: u64, len: u64, field: &'static str) -> Result<Self> {
         check(source.len(), start, len, field)?;
         Ok(Window { source, start, len })
@@ -110,7 +110,8 @@ impl std::fmt::Debug for Window<'_> {
     }
 }
 
-/// Little-endian integers at an offset in a slice; 0 if the slice is too short. For records of a checked length.
+/// Reads a little-endian integer at an offset in a slice. Returns 0 if the slice is too short, so check the length
+/// first.
 pub(crate) fn u16_at(data: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(array(data, at))
 }

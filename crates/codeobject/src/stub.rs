@@ -1,13 +1,13 @@
-//! Whether a kernel has any device code.
+//! Detects kernels without device code.
 //!
-//! A source without code for a target still compiles every template for it. The body becomes a call of a function like
-//! ggml's `no_device_code`, which prints and traps, or a bare trap, or it is empty. Such a kernel is shipped,
-//! registered and can be launched, but computes nothing.
+//! A source without code for a target still compiles every template for it. The body then calls a function such as
+//! ggml's `no_device_code`, which prints and traps, or it is a bare trap, or it is empty. The kernel is shipped and
+//! registered and can be launched, but it computes nothing.
 //!
-//! The rule examines the code, not the name. A kernel that computes ends with `s_endpgm`. If the whole (short) extent
-//! has no `s_endpgm`, the kernel can only call functions that never return, trap, or loop: the compiler proved that no
-//! path through it ends. If the first relevant instruction is `s_endpgm`, the kernel does nothing. Both rules were
-//! compared with every kernel of Debian's libggml-hip.so and with clang's output for an empty kernel and for
+//! The rule examines the code, not the name. A kernel that computes ends with `s_endpgm`. If the whole (short) code has
+//! no `s_endpgm`, the compiler proved that no path through the kernel ends: it can only trap, loop, or call functions
+//! that never return. If the first relevant instruction is `s_endpgm`, the kernel does nothing. Both rules were checked
+//! against every kernel of Debian's libggml-hip.so and against clang's output for an empty kernel and for
 //! `__builtin_trap` on each family.
 
 use crate::read::u32_at;
@@ -18,13 +18,13 @@ pub const LIMIT: u64 = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stub {
-    /// It has device code.
+    /// The kernel has device code.
     No,
     /// Every path ends in a call that never returns, or in a trap.
     NoReturn,
-    /// It ends without doing anything.
+    /// The kernel ends without doing anything.
     Empty,
-    /// The code could not be found.
+    /// The kernel's code could not be found.
     Unknown,
 }
 

@@ -19,7 +19,7 @@ pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
     let (_, processor) = MACH.iter().find(|(number, _)| *number == mach)?;
     let mut target = TargetId::new(*processor);
     if version >= 4 {
-        // 0 not supported, 1 any, 2 off, 3 on.
+        // The values are 0 not supported, 1 any, 2 off, 3 on.
         for (feature, shift) in [("xnack", 8), ("sramecc", 10)] {
             match (flags >> shift) & 3 {
                 2 => target.set(feature, false),
@@ -39,7 +39,7 @@ pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
     Some(Flags { target, generic_version })
 }
 
-/// EF_AMDGPU_MACH_AMDGCN_*: number and processor. `llvm-readelf` is the oracle of the test.
+/// The numbers and processors of EF_AMDGPU_MACH_AMDGCN_*. A test compares them with the output of `llvm-readelf`.
 pub const MACH: &[(u8, &str)] = &[
     (0x20, "gfx600"),
     (0x21, "gfx601"),
@@ -107,7 +107,7 @@ pub const MACH: &[(u8, &str)] = &[
 mod tests {
     use super::*;
 
-    /// Both lists must contain the same processors; the message names the incomplete list.
+    /// Both lists must contain the same processors. The failure message names the incomplete list.
     #[test]
     fn every_processor_of_the_flags_is_one_of_the_rooms_of_targets() {
         for (_, name) in MACH {

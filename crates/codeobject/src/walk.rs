@@ -1,8 +1,8 @@
-//! Walks a range of device code: bundle after bundle, with the zeros between them.
+//! Walks a range of device code: the bundles and the zeros between them.
 //!
-//! The plain magic also occurs inside compressed bundles and in strings, so the walk does not search while it knows its
-//! position. Only after losing it does it search for the next magic that starts a readable bundle; the bytes between
-//! are reported as not understood.
+//! The plain magic also occurs inside compressed bundles and in strings, so the walk does not search for it while it
+//! knows where the next bundle starts. Otherwise it searches for the next magic that starts a readable bundle and
+//! reports the skipped bytes as not understood.
 
 use crate::bundle::{self, Body, Bundle, BundleTable};
 use crate::ccob::{self, Ccob};
@@ -15,7 +15,7 @@ use say::key;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     Bundle(Bundle),
-    /// Zeros, all of them verified.
+    /// Bytes that were verified to be zero.
     Padding(Range),
     /// Bytes that do not start a bundle, and the error.
     NotUnderstood(Range, Error),
@@ -83,7 +83,7 @@ impl Walk<'_> {
                     return Ok(Some(at + found));
                 }
             }
-            // A magic across the boundary is found again from its start.
+            // Overlap the pieces, so that a magic across the boundary is found.
             let overlap = bundle::MAGIC.len() as u64 - 1;
             at += if len == PIECE { len - overlap } else { len };
         }

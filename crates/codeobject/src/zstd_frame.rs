@@ -1,4 +1,4 @@
-//! The length of a zstd frame, from its headers alone (RFC 8878, section 3.1.1): nothing is decompressed.
+//! Computes the length of a zstd frame from its headers alone (RFC 8878, section 3.1.1), without decompressing it.
 
 use crate::error::{Error, Problem, Result};
 use crate::read::{ReadAt, u32_at};
@@ -38,7 +38,7 @@ pub fn size(source: &dyn ReadAt, start: u64, end: u64) -> Result<u64> {
         let raw = read(at, 3, "zstd block header")?;
         let header = raw.iter().rev().fold(0u64, |value, byte| (value << 8) | u64::from(*byte));
         let size = match (header >> 1) & 3 {
-            // An RLE block is one byte, whatever it expands to.
+            // An RLE block is stored as one byte.
             1 => 1,
             3 => {
                 let problem = Problem::Unexpected { found: 3, expected: key!("codeobject-expected-block") };

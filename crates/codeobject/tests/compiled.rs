@@ -1,11 +1,12 @@
-//! Constructors compiled with other flags than distributions use: without optimisation, without a procedure linkage
-//! table, with the large code model, with packed relocations, and as a loop over an entry table.
+//! Tests constructors compiled with flags that distributions do not use: without optimisation, without a procedure
+//! linkage table, with the large code model, with packed relocations, and as a loop over an entry table.
 
 use std::{fs, path::Path, process::Command};
 
 use codeobject::launch_map::{Image, LaunchMap, launch_map};
 
-/// Two translation units that share ten template instances and have a kernel, a hidden kernel and two variables each.
+/// The source of one of two translation units, which share ten template instances. Each has a kernel, a hidden kernel
+/// and two variables.
 fn source(unit: usize) -> String {
     let launches: String = (0..10).map(|n| format!("k<{n}><<<a, a>>>(p); ")).collect();
     format!(
@@ -63,7 +64,7 @@ fn every_way_of_compiling_gives_the_same_map() {
         let losers = map.kernels().filter(|k| !k.wins).count();
         let variables = map.registrations.len() - map.kernels().count();
         if flags.contains(&"-fgpu-rdc") {
-            // One linked module: one loop registers everything, each shared instance once.
+            // The units are linked into one module: one loop registers everything, and each shared instance once.
             let counts = (map.wrappers.len(), map.kernels().count(), losers, map.completeness.sites);
             assert_eq!(counts, (1, 14, 0, 1), "{flags:?}");
         } else {

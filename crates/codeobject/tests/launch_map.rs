@@ -1,4 +1,4 @@
-//! The launch map of real libraries: every registration call of the file is read, and the numbers are exact.
+//! Tests the launch map of real libraries: every registration call of the file is read, and the numbers are exact.
 
 use std::{collections::HashSet, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! A buffer filled from elsewhere is known as long as nothing else may have written to it.
+//! Tests that a buffer filled from elsewhere is known as long as nothing else may have written to it.
 
 use cxx::ast::REMOTE;
 use cxx::eval::{Arrival, Machine, Platform, Run, Stop, Ty, Value};
@@ -29,7 +29,7 @@ impl Sources for One {
     }
 }
 
-/// The result of `choose(far)` with these lines after the copy of twelve bytes, which hold the words 7, -2 and 300.
+/// The result of `choose(far)` with these lines after a copy of twelve bytes that contain the words 7, -2 and 300.
 fn told(lines: &str) -> Run<Value> {
     let copy = "std::vector<char> v(n); fetch(v.data(), far, n, 2);";
     whole(&format!("int choose(const void * far, int n) {{ {copy} {lines} }}"), 12)
@@ -73,7 +73,7 @@ fn a_loop_over_it_may_be_long() {
     let lines =
         "int s = 0; for (int i = 0; i < 100000; ++i) { s += *(const int32_t *)(v.data() + (i % 3)*4) == 7; } return s;";
     assert!(is(told(lines), 33334));
-    // Without data, no run is that long.
+    // Without data from elsewhere, a run may not take that many steps.
     let ended = whole(
         "int choose(const void * far, int n) { int s = 0; for (int i = 0; i < 1000000; ++i) { s += i; } return s; }",
         1,
@@ -118,7 +118,7 @@ fn a_copy_that_is_another_brings_nothing() {
     assert!(unknown(other("std::vector<char> v(20); fetch(v.data() + 1, far, n, 2); return v[4];", 12)));
     assert!(unknown(other("std::vector<int32_t> v(n); fetch(v.data(), far, n, 2); return v[0];", 12)));
     assert!(unknown(other("std::vector<char> v(n); return v[0];", 12)));
-    // A negative size makes no buffer.
+    // A negative size does not create a buffer.
     assert!(unknown(other("std::vector<char> v(-n); fetch(v.data(), far, n, 2); return v[0];", 12)));
 }
 

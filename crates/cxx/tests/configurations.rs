@@ -89,7 +89,7 @@ fn the_configuration_of_the_deciding_hand_off_is_found_without_following_it() {
         let [first, found, _] = only.config.as_ref().expect("a configuration");
         assert_eq!(first.as_ref().ok().and_then(|[x, ..]| x.at(1)), Some(3), "{name}");
         assert_eq!(found.as_ref().ok().and_then(|[x, ..]| x.at(1)), second, "{name}: {found:?}");
-        let why = found.as_ref().err().map(|(_, why)| why.contains("unknown()"));
+        let why = found.as_ref().err().map(|open| open.why.to_string().contains("unknown()"));
         assert_eq!(why, second.is_none().then_some(true), "{name}: a part that is not known has its reason");
     }
 }

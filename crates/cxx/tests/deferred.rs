@@ -1,5 +1,5 @@
-//! Bodies expanded on demand give the same result as bodies expanded at once. Any directive in a body, even an empty
-//! one, forces immediate expansion, so every case is read both ways.
+//! Tests that bodies expanded on demand give the same result as bodies expanded at once. Any directive in a body, even
+//! an empty one, forces immediate expansion, so every case is read both ways.
 
 use cxx::eval::{Handoff, Machine, Platform};
 use cxx::files::Unreadable;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 static PLAIN: Dialect = Dialect::PLAIN;
 
-/// A body long enough to be deferred; a directive prevents that.
+/// A body that is long enough to be deferred. `AT_ONCE` adds a directive, which prevents that.
 const LATE: &str = "int a = 1; int b = 2; int c = 3; int d = 4; int e = 5; int f = 6;";
 const AT_ONCE: &str = "int a = 1; int b = 2; int c = 3; int d = 4; int e = 5; int f = 6;\n#\n";
 
@@ -40,7 +40,7 @@ fn gives(program: &Program, name: &str) -> Option<i64> {
     machine.settle(&given)
 }
 
-/// Reads all units, one after the other, with such bodies.
+/// Reads all units, one after the other. `long` replaces `LONG` in their text.
 fn read(files: &[(&'static str, &str)], long: &str) -> Program {
     let texts = Texts(files.iter().map(|(path, text)| (*path, text.replace("LONG", long))).collect());
     let mut program = Program::new(&PLAIN.vocabulary, &[]).expect("an empty program");
@@ -50,7 +50,7 @@ fn read(files: &[(&'static str, &str)], long: &str) -> Program {
     program
 }
 
-/// Checks the results of functions, read either way.
+/// Checks the results of functions, with deferred and with immediate expansion.
 #[track_caller]
 fn check(files: &[(&'static str, &str)], expected: &[(&str, Option<i64>)]) {
     for long in [LATE, AT_ONCE] {
@@ -61,7 +61,7 @@ fn check(files: &[(&'static str, &str)], expected: &[(&str, Option<i64>)]) {
     }
 }
 
-/// Invalid or unsupported code gives the same results, read either way.
+/// Checks that invalid or unsupported code gives the same results, with deferred and with immediate expansion.
 #[track_caller]
 fn check_same(text: &str, names: &[&str]) {
     let (late, at_once) = (read(&[("a.cpp", text)], LATE), read(&[("a.cpp", text)], AT_ONCE));

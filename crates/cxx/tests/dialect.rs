@@ -28,7 +28,7 @@ impl Sources for Texts {
     }
 }
 
-/// A dialect in which functions marked `__far__`, and all named `send_...`, do work elsewhere.
+/// A dialect in which all functions that are marked `__far__` or named `send_...` do work elsewhere.
 static FAR: Dialect = Dialect {
     vocabulary: Vocabulary {
         words: &[("__far__", Word::Mark(REMOTE)), ("__pinned__", Word::Storage), ("__at__", Word::WithArguments)],
@@ -88,7 +88,7 @@ fn windows(program: &Program) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     windows_of(program, 1, &[])
 }
 
-/// The same from an input on, limited to the wanted inputs if there are any.
+/// Like [`windows`], from an input on, limited to the wanted inputs if there are any.
 fn windows_of(program: &Program, from: i64, wanted: &[i64]) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
     let mut machine = Machine::new(program, &FAR, Platform::default(), all);
@@ -111,7 +111,7 @@ fn windows_of(program: &Program, from: i64, wanted: &[i64]) -> Result<Vec<(i64, 
 fn one_run_goes_through_all_windows_of_its_input() {
     let files = texts();
     let mut program = program(&FAR, &files).expect("it loads");
-    // A function that is only declared is requested and found beside its header.
+    // A function that is only declared is reported as needed, and found beside its header.
     let Err(Stop::Need(name)) = windows(&program) else { panic!("wide is not loaded yet") };
     assert_eq!(program.text(name), "wide");
     assert!(program.define_function(&files, name).expect("it loads"));

@@ -1,4 +1,4 @@
-//! The evaluator knows C++ but no vendor, backend or model; everything about those comes in as a dialect.
+//! Checks that the evaluator knows C++ but no vendor, backend or model. Everything about those comes from a dialect.
 
 use std::fs;
 use std::path::{Path, PathBuf};

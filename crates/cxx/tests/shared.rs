@@ -1,4 +1,4 @@
-//! Shared headers are read once, but each unit gets the result that it would get alone.
+//! Tests that shared headers are read once, and that each unit still gets the result that it would get alone.
 
 use cxx::eval::{Handoff, Machine, Platform};
 use cxx::files::Unreadable;
@@ -27,7 +27,7 @@ impl Sources for Texts {
     }
 }
 
-/// A body long enough to be left out of the units after the first.
+/// A body that is long enough to be left out of the units after the first.
 const LONG: &str = "int a = 1; int b = 2; int c = 3; int d = 4; int e = 5; int f = 6;";
 
 fn texts(files: &[(&'static str, &str)]) -> Texts {
@@ -152,8 +152,8 @@ fn builds_that_come_to_the_same_are_told_from_those_that_may_not() {
     let chain = "#if V >= 20\nint a;\n#elif V >= 10\nint b;\n#else\nint c;\n#endif\n";
     assert!(same(chain, ("V", "19")) && !same(chain, ("V", "20")) && !same(chain, ("V", "9")));
     assert!(same("#if defined(U) && V > 100\nint a;\n#endif\n", ("V", "1")));
-    // Used in code, through another macro, defined or undefined by the sources, tested for definition, or never asked
-    // for.
+    // The define is used in code, used through another macro, defined or undefined by the sources, tested for
+    // definition, or never read.
     assert!(!same("#if V > 1\nint a = V;\n#endif\n", ("V", "13")));
     assert!(!same("#define L (V > 12)\n#if L || V > 1\nint a;\n#endif\n", ("V", "13")));
     assert!(!same("#undef W\n#if V > 1 && !defined(W)\nint a;\n#endif\n", ("V", "13")));

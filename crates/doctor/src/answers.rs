@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// Which observers work on this machine, what is wrong here, and everything that was read and tried.
+/// Which observers work on this machine, the known problems found here, and everything that was read and tried.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Examination<'r> {
     pub observers: Vec<ObserverVerdict>,
     pub cases: Vec<CaseFound>,
-    /// Is any such case here, as far as could be looked?
+    /// Whether a known problem was found, as far as this machine could be examined.
     pub cases_found: Conclusion,
     pub host: &'r Facts,
     pub trials: &'r Trials,
@@ -29,15 +29,15 @@ pub struct ObserverVerdict {
     pub name: &'static str,
     pub status: Status,
     pub why: String,
-    /// A command, or what to do where no command does it.
+    /// A command, or an instruction if no command does it.
     pub fix: Option<String>,
-    /// The command that takes the fix back.
+    /// The command that undoes the fix.
     pub undo: Option<String>,
-    /// The first of its reasons, by name.
+    /// The name of the first reason.
     pub code: Option<Cow<'static, str>>,
 }
 
-/// One thing that people meet, and that is so here.
+/// A known problem that was found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseFound {
     pub id: &'static str,
@@ -69,12 +69,12 @@ impl Fix {
 }
 
 impl Report {
-    /// Does one of the known cases apply here? The conclusion excludes what could not be examined.
+    /// Whether one of the known cases applies here. The conclusion names what could not be examined.
     pub fn cases_found(&self) -> Conclusion {
         crate::cases::conclude(&self.facts, &self.cases)
     }
 
-    /// `say` renders a list of messages as one text.
+    /// The machine-readable answer. `say` renders a list of messages as one text.
     pub fn answer(&self, say: Say<'_>) -> Examination<'_> {
         let observer = |observer: &crate::Verdict| ObserverVerdict {
             name: observer.name,

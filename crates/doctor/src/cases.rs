@@ -1,4 +1,4 @@
-//! The known problems: "100% GPU" but slow, or on the CPU, or no GPU found at all. Each case is searched for in the
+//! The known problems: "100% GPU" but slow, or on the CPU, or no GPU found at all. Each case is checked against the
 //! facts. Only cases that apply are reported, with their evidence and a fix.
 
 use crate::facts::{Facts, OBSERVER};
@@ -14,7 +14,8 @@ mod vulkan;
 
 pub use crate::cases::case::{Case, Weight};
 
-/// Most severe first; among equals in the order in which a GPU is found: card, device file, variable, library, process.
+/// The cases that apply, most severe first. Equally severe cases are in the order in which a program finds a GPU: card,
+/// device file, variable, library, process.
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = devices::find(facts);
     cases.extend(variables::find(facts));
@@ -25,7 +26,8 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// Does any case apply? As far as could be examined: devices, and the variables and libraries of every running server.
+/// Whether any case applies, as far as this could be examined: devices, and the variables and libraries of every
+/// running server.
 pub fn conclude(facts: &Facts, cases: &[Case]) -> Conclusion {
     let looks = facts.servers.running.iter().flat_map(|process| {
         let of = |file: &str| format!("/proc/{}/{file}", process.pid);

@@ -1,7 +1,7 @@
-//! The kernel catalogs of rocBLAS and hipBLASLt: does this host's copy contain files for this host's GPU?
+//! The kernel catalogs of rocBLAS and hipBLASLt: whether this host's copy contains files for this host's GPU.
 //!
-//! A missing file for the target is noticed late and silently: rocBLAS fails at the first GEMM or falls back, hipBLASLt
-//! prints one line. Counting file names by target finds it before anything runs.
+//! A missing file for the target is noticed late and without a clear message: rocBLAS fails at the first GEMM or falls
+//! back, hipBLASLt prints one line. Counting file names by target finds the problem before anything runs.
 
 use crate::{Host, rocm};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ pub struct Catalog {
     pub library: &'static str,
     pub directory: String,
     pub files: usize,
-    /// Files whose name carries the target, per target.
+    /// The number of files whose name contains a target, by target.
     pub targets: BTreeMap<String, usize>,
     /// Targets with a lazy index (`TensileLibrary_lazy_TARGET.dat`), the file that is opened first.
     pub indexed: Vec<String>,

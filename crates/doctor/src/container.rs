@@ -10,7 +10,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Container {
-    /// `docker`, `podman`, `kubernetes`, `lxc`, ...; None where nothing shows that we are in one.
+    /// `docker`, `podman`, `kubernetes`, `lxc`, ...; None if nothing shows that this is a container.
     pub kind: Option<String>,
     pub signs: Vec<String>,
 }
@@ -59,7 +59,7 @@ impl Container {
     }
 }
 
-/// mountinfo: `id parent major:minor root mount-point options ... - type source options`.
+/// Fields of mountinfo: `id parent major:minor root mount-point options ... - type source options`.
 fn root_is_overlay(host: &Host) -> bool {
     let mounts = host.text("/proc/self/mountinfo").found().cloned().unwrap_or_default();
     mounts.lines().any(|line| {

@@ -1,8 +1,8 @@
-//! Does the device code that programs here would load serve the card? ggml's backend with its own code, and every
-//! library whose code is in external archives (kpack).
+//! Whether the device code that programs here would load fits the card. Examines ggml's backend with its own code, and
+//! every library whose code is in external archives (kpack).
 //!
-//! From ROCm 7.14 on a library may name its archives by target: the archive for this card is a separate package, and
-//! without it the library loads and registers its kernels, but has no code.
+//! From ROCm 7.14 on, a library may name its archives by target. The archive for this card is a separate package.
+//! Without it, the library loads and registers its kernels, but has no code.
 
 use crate::{Host, rocm};
 use codeobject::kpack::Environment;
@@ -15,23 +15,23 @@ use std::path::PathBuf;
 
 /// In system-wide directories, only files with the names of GPU stack libraries are opened.
 const STACK: [&str; 8] = ["libroc", "libhip", "libggml", "librccl", "libMIOpen", "libtorch", "libamd", "librpp"];
-/// A limit; a ROCm tree has a few hundred libraries.
+/// The maximum number of libraries. A ROCm tree has a few hundred.
 const MOST: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CodeLibrary {
     pub library: String,
-    /// The targets that it has code for, its own or in archives that are here.
+    /// The targets that it has code for, in the file itself or in archives that are present.
     pub targets: Vec<String>,
-    /// Where its code went.
+    /// The archives that contain its code, if it was moved out.
     pub packed: Option<Archives>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Archives {
-    /// Where it says that its archives are, relative to it.
+    /// Where the library looks for its archives, relative to itself.
     pub search_paths: Vec<String>,
-    /// Those that are there.
+    /// The archives that are present.
     pub archives: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub fn read(host: &Host) -> Vec<CodeLibrary> {
     found
 }
 
-/// Of one library, wherever it is: ggml's HIP backend, or one whose code was taken out of it.
+/// The code of one library in any place: ggml's HIP backend, or a library whose code was moved out.
 pub fn code_of(host: &Host, library: &str) -> Option<CodeLibrary> {
     one(host, library.to_owned(), true, &environment(host))
 }
@@ -78,7 +78,8 @@ fn one(host: &Host, library: String, backend: bool, environment: &Environment) -
     }
 }
 
-/// One compiler run creates all bundles of a library for the same targets, so the first one is enough.
+/// The targets of the first bundle. One compiler run creates all bundles of a library for the same targets, so the
+/// first one is enough.
 fn first_bundle(file: &File) -> Option<BTreeSet<String>> {
     let Ok(Contents::Host { fatbins, .. }) = inventory::contents(file) else { return None };
     let bundle = walk(file, *fatbins.first()?, 0).find_map(|piece| match piece {
@@ -90,7 +91,7 @@ fn first_bundle(file: &File) -> Option<BTreeSet<String>> {
     Some(device.filter_map(|entry| entry.id.target.as_ref().map(ToString::to_string)).collect())
 }
 
-/// This shell's variables, with paths as they are visible here.
+/// The variables of this shell that affect the search for archives, with paths as they are visible here.
 fn environment(host: &Host) -> Environment {
     let read = Environment::read(|name| host.environment().get(name).cloned());
     let here = |paths: Vec<PathBuf>| paths.into_iter().map(|path| host.path(path)).collect();

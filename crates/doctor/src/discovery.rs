@@ -1,4 +1,4 @@
-//! The location of Ollama's log, which `server::discovery_log` parses.
+//! Finds Ollama's log, which `server::discovery_log` parses.
 
 use crate::host::Host;
 use server::discovery_log::{Discovery, parse};
@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 pub fn read(host: &Host) -> Vec<Discovery> {
     let home = host.environment().get("HOME").cloned().unwrap_or_default();
-    // Each is in a directory of the user who runs the server. A pipe, or a symlink to a file that is not theirs, is not
-    // accepted.
+    // Each log is in a directory of the user who runs the server. A pipe, or a symlink to a file of another user, is
+    // not accepted.
     let files = [
         ("/var/log", "/var/log/ollama.log".to_owned()),
         ("/usr/share/ollama", "/usr/share/ollama/.ollama/logs/server.log".to_owned()),
@@ -24,7 +24,7 @@ pub fn read(host: &Host) -> Vec<Discovery> {
     found
 }
 
-/// Only if systemd keeps a journal and Ollama is one of its units.
+/// Available only if systemd keeps a journal and Ollama is one of its units.
 pub fn journal(host: &Host) -> Option<String> {
     let unit = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
     let has_unit = unit.iter().any(|dir| host.exists(format!("{dir}/ollama.service")));

@@ -1,7 +1,7 @@
 //! Variables that change a GPU runtime's behaviour or output, and the meaning of their values.
 //!
-//! Only these are ever shown, because an environment also contains private values. Even among them, the value is hidden
-//! if the name sounds like a secret.
+//! Only these variables are ever shown, because an environment also contains private values. Even then, the value is
+//! hidden if the name sounds like a secret.
 
 use say::{Message, say};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct Variable {
     pub value: String,
 }
 
-/// Those of `all` that matter here, sorted by name.
+/// The variables of `all` that matter here, sorted by name.
 pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Variable> {
     let matters = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let mut found: Vec<Variable> = all
@@ -97,7 +97,7 @@ pub fn explain(variable: &Variable) -> Option<Message> {
 
 /// rocBLAS, `library/src/include/logging.hpp`: bits of `rocblas_layer_mode`.
 const ROCBLAS_LAYERS: [(u32, &str); 4] = [(1, "trace"), (2, "bench"), (4, "profile"), (8, "internal")];
-/// hipBLASLt's logging page.
+/// hipBLASLt's documentation on logging: bits of its log mask.
 const HIPBLASLT_LAYERS: [(u32, &str); 8] = [
     (1, "error"),
     (2, "trace"),
@@ -109,7 +109,7 @@ const HIPBLASLT_LAYERS: [(u32, &str); 8] = [
     (128, "extended profile"),
 ];
 
-/// `9` -> `1 trace + 8 internal`.
+/// The names of the bits in a value: `1 trace + 8 internal` for `9`.
 fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {
     let mask = match value.strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16).ok()?,
@@ -120,7 +120,8 @@ fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {
     Some(if set.is_empty() { "0".to_owned() } else { set.join(" + ") })
 }
 
-/// `12.0.1` -> `gfx1201`; `9.0.10` -> `gfx90a`. None if the value is not a version.
+/// The target that an override selects: `gfx1201` for `12.0.1`, `gfx90a` for `9.0.10`. None if the value is not a
+/// version.
 pub fn override_target(value: &str) -> Option<String> {
     let parts: Vec<u32> = value.split('.').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
     let [major, minor, step] = parts.as_slice() else { return None };

@@ -21,13 +21,13 @@ pub struct Facts {
     pub container: Container,
     pub tracing: Tracing,
     pub cards: Vec<Card>,
-    /// Whether there was a `/sys` to look for cards in: a tree of files may have none.
+    /// Whether `/sys` was available to find cards. A file tree may have none.
     pub devices_seen: bool,
-    /// Whether the PCI bus is shown: it has cards, too, that no driver knows.
+    /// Whether the PCI bus is visible. It also shows cards that no driver uses.
     pub bus_seen: bool,
     pub gpus: Vec<Gpu>,
     pub kfd: KfdDevice,
-    /// A Linux inside Windows: the GPU is behind `/dev/dxg`.
+    /// Whether this is Linux inside Windows (WSL), where the GPU is behind `/dev/dxg`.
     pub wsl: bool,
     /// Which of the GPU drivers' modules are loaded.
     pub modules: Vec<&'static str>,
@@ -36,16 +36,16 @@ pub struct Facts {
     pub vulkan: Vulkan,
     pub rocm: Vec<Release>,
     pub catalogs: Vec<Catalog>,
-    /// ggml's backends, and libraries whose device code lies in archives beside them.
+    /// ggml's backends, and libraries whose device code is in separate archives.
     pub device_code: Vec<CodeLibrary>,
     pub rocprofv3: Vec<String>,
-    /// The ROCr libraries here, and whether they tell a profiler of a process.
+    /// The ROCr libraries here, and whether they report processes to a profiler.
     pub runtimes: Vec<Runtime>,
     pub servers: Servers,
     pub discovery: Vec<Discovery>,
     /// Members of the groups that own the GPU's device files.
     pub groups: Vec<Group>,
-    /// Variables of this shell that change what a GPU runtime does.
+    /// Variables of this shell that affect a GPU runtime.
     pub environment: Vec<Variable>,
 }
 
@@ -81,8 +81,8 @@ impl Facts {
         }
     }
 
-    /// Is there a GPU of AMD or NVIDIA? The drivers list them; the PCI bus also has cards without a driver. Unknown if
-    /// the kernel shows no devices.
+    /// Whether there is a GPU of AMD or NVIDIA. The drivers list their GPUs; the PCI bus also shows cards without a
+    /// driver. Unknown if the kernel shows no devices.
     pub fn gpus_found(&self) -> Conclusion {
         let found = self.gpus.len() + usize::from(self.nvidia.present());
         let mut basis = looked(&["/sys/class/kfd", "/proc/driver/nvidia"], "/sys", self.devices_seen);
@@ -99,7 +99,7 @@ impl Facts {
         basis.cannot_see(Blind::HiddenDevices.spot()).presence(found as u64)
     }
 
-    /// Is a server running? Unknown if the kernel shows no processes.
+    /// Whether a server is running. Unknown if the kernel shows no processes.
     pub fn servers_running(&self) -> Conclusion {
         let basis = looked(&["/proc"], "/proc", self.servers.processes_seen);
         basis.cannot_see(Blind::OtherProcesses.spot()).presence(self.servers.running.len() as u64)
@@ -113,8 +113,8 @@ impl Facts {
         targets
     }
 
-    /// The card of a process that launched while it held these device files: the only one whose render node is among
-    /// them, or the only one in the machine. None if it is ambiguous.
+    /// The card that a process used, given the device files that it had open: the only card whose render node is among
+    /// them, or the only card of the machine. None if it is ambiguous.
     pub fn gpu_held<'a>(&self, mut held: impl Iterator<Item = &'a str> + Clone) -> Option<&Gpu> {
         let mut among = self.gpus.iter().filter(|gpu| {
             gpu.render_minor.is_some_and(|minor| held.clone().any(|file| file == format!("/dev/dri/renderD{minor}")))
@@ -127,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// The only card of this machine; an integrated GPU beside it does not count.
+    /// The only card of this machine, not counting an integrated GPU beside it.
     pub fn only_gpu(&self) -> Option<&Gpu> {
         let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
         match (cards.next(), cards.next(), self.gpus.as_slice()) {

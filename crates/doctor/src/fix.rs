@@ -4,10 +4,10 @@ use crate::servers::Unit;
 use say::shell::CommandLine;
 use say::{Key, Message, Say as _};
 
-/// What to do: a command to run unchanged, or a sentence if no command does it.
+/// The fix: a command to run unchanged, or an instruction if no command does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fix {
-    /// A command without lasting effect: nothing needs to be undone.
+    /// A command without a lasting effect, so that nothing needs to be undone.
     Run(CommandLine),
     /// A lasting change, with the command that undoes it.
     Change {
@@ -26,7 +26,7 @@ impl Fix {
         Some(Fix::Change { run: run.into(), undo: undo.into() })
     }
 
-    /// A kernel setting, with the original value for undoing it.
+    /// Changes a kernel setting. The undo command restores the original value.
     pub fn sysctl(name: &str, value: i64, found: i64) -> Option<Fix> {
         let set = |value: i64| CommandLine::new("sudo sysctl {}", [format!("{name}={value}")]);
         Fix::change(set(value), set(found))
@@ -42,7 +42,7 @@ pub fn set_in_unit(unit: &Unit, variable: &str, value: &str) -> Fix {
     drop_in(unit, variable, &format!("Environment=\"{variable}={value}\""))
 }
 
-/// A drop-in with an empty `Environment=` would drop all variables of the unit; this removes only one.
+/// Removes one variable with a drop-in. An empty `Environment=` would remove all variables of the unit.
 pub fn unset_in_unit(unit: &Unit, variable: &str) -> Fix {
     drop_in(unit, &format!("unset-{variable}"), &format!("UnsetEnvironment={variable}"))
 }

@@ -1,7 +1,7 @@
 //! AMD GPUs, from the topology that the kernel's compute driver publishes (`/sys/class/kfd/kfd/topology/nodes`).
 //!
-//! The ROCm runtime reads the same files, so they show what a server can find; access to `/dev/kfd` decides whether it
-//! may use it.
+//! The ROCm runtime reads the same files, so they show which GPUs a server can find. Access to `/dev/kfd` decides
+//! whether it may use them.
 
 use crate::host::{Host, Look};
 use schemars::JsonSchema;
@@ -15,14 +15,14 @@ pub struct Gpu {
     /// gfx target, computed from `gfx_target_version` (120001 is gfx1201).
     pub target: Option<String>,
     pub name: Option<String>,
-    /// The card, by its profile: device id and compute units together tell a 9070 XT from a 9070.
+    /// The card, found by device id and compute units, which together distinguish a 9070 XT from a 9070.
     pub card: Option<String>,
     pub vendor_id: Option<u64>,
     pub device_id: Option<u64>,
     pub vram_bytes: Option<u64>,
     pub wavefront: Option<u64>,
     pub compute_units: Option<u64>,
-    /// `/dev/dri/renderD...`: the second device file that a runtime opens.
+    /// The number in `/dev/dri/renderD...`, the second device file that a runtime opens.
     pub render_minor: Option<u64>,
     pub integrated: bool,
 }
@@ -33,7 +33,7 @@ impl Gpu {
     }
 }
 
-/// `/dev/kfd`: whether it is there and whether it opens for us, really tried.
+/// `/dev/kfd`: whether it exists, and whether we could open it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KfdDevice {
     pub exists: bool,
@@ -102,13 +102,14 @@ fn property(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// Major, minor and stepping as two decimal digits each; minor and stepping are written in hexadecimal: 90010 is gfx90a.
+/// The target of a version number: two decimal digits each for major, minor and stepping. In the name, minor and
+/// stepping are hexadecimal: 90010 is gfx90a.
 fn target(version: u64) -> String {
     format!("gfx{}{:x}{:x}", version / 10000, version / 100 % 100, version % 100)
 }
 
 impl Gpu {
-    /// Whether `/sys/class/kfd/kfd/proc/PID` exists: a process with an open compute context.
+    /// Whether a process has an open compute context: `/sys/class/kfd/kfd/proc/PID` exists.
     pub fn used_by(host: &Host, pid: u32) -> bool {
         matches!(host.names(format!("/sys/class/kfd/kfd/proc/{pid}")), Look::Found(_) | Look::Denied)
     }

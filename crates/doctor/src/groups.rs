@@ -1,4 +1,4 @@
-//! The groups that own a GPU's device files, and who is in them (`/etc/group`).
+//! The groups that own a GPU's device files, and their members (`/etc/group`).
 
 use crate::host::Host;
 use schemars::JsonSchema;

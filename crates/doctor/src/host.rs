@@ -1,8 +1,7 @@
-//! The machine under examination: this one, or a directory tree that stands for another.
+//! The machine under examination: this one, or a directory tree that represents another one.
 //!
-//! Every path goes through [`Host`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that is not
-//! here) can be examined by the same code. Symlinks of such a tree are resolved inside it ([`Inside`]). Trials are made
-//! only on the live machine.
+//! Every path goes through [`Host`], so the same code can examine a file tree (the `/proc`, `/sys` and `/opt` of
+//! another machine). Symlinks of a tree are resolved inside it ([`Inside`]). Trials are made only on the live machine.
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -13,10 +12,10 @@ use std::path::{Path, PathBuf};
 use sys::rooted::Inside;
 use sys::{abi, regular_file};
 
-/// The maximum size read: files under `/proc` and `/sys` are small; of a long log, the end matters.
+/// The maximum size to read. Files under `/proc` and `/sys` are small; of a long log, the end is read.
 const MOST: u64 = 4 << 20;
 
-/// The result of a read: refusal and absence are different answers.
+/// The result of a read. Refused and absent are different results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look<T> {
     Found(T),
@@ -62,7 +61,7 @@ impl<T> From<io::Result<T>> for Look<T> {
     }
 }
 
-/// Writes the value itself, or an object with the reason why there is none.
+/// Serializes the value itself, or an object with the reason why there is none.
 impl<T: Serialize> Serialize for Look<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
@@ -84,7 +83,7 @@ impl<T: Serialize> Serialize for Look<T> {
 }
 
 schemars::by_hand! {
-    /// The same form that [`Serialize`] above writes.
+    /// Matches the form that [`Serialize`] above writes.
     impl<T: schemars::JsonSchema> schemars::JsonSchema for Look<T> {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             format!("LookFor{}", T::schema_name()).into()
@@ -95,10 +94,10 @@ schemars::by_hand! {
             schemars::json_schema!({
                 "anyOf": [
                     found,
-                    { "type": "null", "description": "It is not there." },
+                    { "type": "null", "description": "Absent." },
                     {
                         "type": "object",
-                        "description": "Nobody could look.",
+                        "description": "It could not be read.",
                         "properties": { "unseen": { "type": "string" } },
                         "required": ["unseen"],
                     },
@@ -124,7 +123,7 @@ impl Host {
         Host { root: Inside::new("/"), live: true, environment }
     }
 
-    /// A tree that stands for another machine, with the environment of a shell there. No trials are made on it.
+    /// A tree that represents another machine, with the environment of a shell there. No trials are made on it.
     pub fn at(root: impl Into<PathBuf>, environment: BTreeMap<String, String>) -> Host {
         Host { root: Inside::new(root), live: false, environment }
     }
@@ -137,7 +136,7 @@ impl Host {
         &self.environment
     }
 
-    /// For messages and comparisons only: a symlink in the path may lead elsewhere here.
+    /// The full path, for messages and comparisons only: a symlink in it may lead elsewhere on this machine.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.outside(path.as_ref())
     }
@@ -168,7 +167,7 @@ impl Host {
         if self.live { regular_file::open(path.as_ref()) } else { self.root.open(path.as_ref()) }
     }
 
-    /// Whether a device file can be opened for reading and writing. In a tree it is only looked up.
+    /// Whether a device file can be opened for reading and writing. In a tree, only its existence is checked.
     pub fn opens(&self, path: impl AsRef<Path>) -> io::Result<()> {
         if self.live {
             return sys::trial::opens(path.as_ref());
@@ -204,7 +203,7 @@ impl Host {
         Look::from(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The first line, trimmed: most of `/proc/sys` and `/sys`.
+    /// The first line, trimmed. Most files of `/proc/sys` and `/sys` have only one.
     pub fn line(&self, path: impl AsRef<Path>) -> Look<String> {
         self.text(path).map(|text| text.lines().next().unwrap_or_default().trim().to_owned())
     }

@@ -1,9 +1,9 @@
-//! Doctor: which observers work on this host, which do not, why, and how to fix it.
+//! Doctor: which observers work on this host, why the others do not, and how to fix them.
 //!
-//! The crate separates three steps. *Facts* are read from a [`Host`] (files under `/proc`, `/sys`, `/opt`, ...), so
-//! that a file tree of another machine can be read instead. *Trials* are real attempts on this machine (a ptrace seize,
-//! a BPF load, a uprobe, a preload, a user namespace, an HTTP request), whose results are data. *Verdicts* and *cases*
-//! are pure functions of facts and trials. Missing permissions are reported as such; nothing is assumed.
+//! The crate separates three steps. *Facts* are read from a [`Host`] (files under `/proc`, `/sys`, `/opt`, ...), so a
+//! file tree of another machine can be read instead. *Trials* are real attempts on this machine (a ptrace seize, a BPF
+//! load, a uprobe, a preload, a user namespace, an HTTP request); their results are data. *Verdicts* and *cases* are
+//! pure functions of facts and trials. If a permission is missing, the result says so; nothing is assumed.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -64,8 +64,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the host and makes every trial. `verbs` are the verbs of this build: an observer that the host allows, but
-    /// that no verb uses, is marked as such.
+    /// Reads the host and makes every trial. `verbs` are the verbs of this build. An observer that the host allows but
+    /// that no verb uses is marked accordingly.
     pub fn examine(host: &Host, verbs: &[&str]) -> Report {
         let facts = Facts::read(host);
         let trials = Trials::make(host, &facts);

@@ -10,7 +10,7 @@ pub struct Nvidia {
     pub driver: Look<String>,
     pub cards: Vec<String>,
     pub devices: Vec<String>,
-    /// `/dev/nvidiactl` really opened.
+    /// Whether we could open `/dev/nvidiactl`.
     pub opens: bool,
 }
 
@@ -38,8 +38,8 @@ impl Nvidia {
     }
 }
 
-/// `NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.95.05 Tue Sep 23 ...`; the open module has another wording, but
-/// there too the version is the first word of digits and dots.
+/// The version in `NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.95.05 Tue Sep 23 ...`. The open module prints
+/// another text, but the version is still the first word of digits and dots.
 fn driver_version(line: &str) -> String {
     let number = |word: &&str| word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     line.split_whitespace().find(number).unwrap_or(line).to_owned()

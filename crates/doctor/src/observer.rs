@@ -1,7 +1,7 @@
 //! The host as an observer: doctor's facts and trials as observations.
 //!
-//! All of them are on the rung Loaded: they describe a machine's setup and not what was dispatched. GPUs, ROCm releases
-//! and Ollama's runtimes are swept, so that absence can be concluded.
+//! All of them are on the rung Loaded: they describe the setup of a machine, not what was dispatched. GPUs, ROCm
+//! releases and Ollama's runtimes are listed completely, so that absence can be concluded.
 
 use crate::facts::{Facts, OBSERVER};
 use crate::{Gpu, Host, Report, Status, Verdict};
@@ -9,7 +9,7 @@ use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, Rung, Subject, Value, View,
 };
 use observe::{Blocked, ObserveContext, Observer, Raw, Sighting};
-use say::{key, say};
+use say::{Message, key, say};
 use server::discovery_log::Discovery;
 
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct HostObserver {
 }
 
 impl HostObserver {
-    /// The observer's name in its observations; use it to ask whether the host was examined.
+    /// The observer's name in its observations. Use it to check whether the host was examined.
     pub const NAME: &str = OBSERVER;
 
     pub fn new(host: Host) -> HostObserver {
@@ -95,7 +95,7 @@ impl Book<'_> {
         self.write(subject.clone(), Finding::Saw(fact), Coverage::listed("facts", 1), None, Canary::None);
     }
 
-    fn swept(&mut self, view: View, looked_at: &str, seen: usize, canary: Option<&str>) {
+    fn swept(&mut self, view: View, looked_at: &str, seen: usize, canary: Option<Message>) {
         let canary = canary.map_or(Canary::None, Canary::in_target);
         let coverage = Coverage::complete(looked_at, seen as u64);
         self.write(self.host.clone(), Finding::Swept, coverage, Some(FieldOfView::new(vec![view])), canary);
@@ -109,7 +109,7 @@ impl Book<'_> {
             ("kernel.perf_event_paranoid", &permissions.perf_event_paranoid),
             ("kernel.unprivileged_bpf_disabled", &permissions.unprivileged_bpf_disabled),
         ] {
-            // Absent is an answer (no Yama); refused is not.
+            // A setting that is absent is an answer (there is no Yama). A refused read is not.
             match setting {
                 crate::Look::Found(value) => self.saw(&host, "host.setting", &[("name", name)], *value),
                 crate::Look::Absent => self.saw(&host, "host.setting", &[("name", name)], Value::Nothing),
@@ -145,9 +145,9 @@ impl Book<'_> {
                 }
             }
         }
-        // The canary: the CPU's own node, which the driver lists beside the GPUs.
+        // The CPU's own node serves as a canary: the driver lists it beside the GPUs.
         let nodes = self.observer.host.entries("/sys/class/kfd/kfd/topology/nodes").len();
-        let canary = (nodes > facts.gpus.len()).then_some("the CPU's own node in the topology");
+        let canary = (nodes > facts.gpus.len()).then(|| say!("canary-cpu-node"));
         self.swept(View::new("gpu.present"), "topology nodes", nodes, canary);
         self
     }
@@ -161,7 +161,7 @@ impl Book<'_> {
         }
         let directories = crate::rocm::library_directories(&self.observer.host);
         let libc = |dir: &String| self.observer.host.exists(format!("{dir}/libc.so.6"));
-        let canary = directories.iter().any(libc).then_some("libc.so.6 in a library directory");
+        let canary = directories.iter().any(libc).then(|| say!("canary-libc"));
         self.swept(View::new("host.rocm"), "library directories", directories.len(), canary);
         self
     }
@@ -225,7 +225,7 @@ fn on_gpu(host: Subject, gpu: &Gpu) -> Subject {
     subject
 }
 
-/// `ollama-rocm-60303` for a directory whose libraries are of 6.3.3.
+/// Names each of Ollama's ROCm directories by release: `ollama-rocm-60303` for libraries of 6.3.3.
 fn ollama(facts: &Facts) -> Vec<(String, String)> {
     let number = |version: &str| {
         let parts: Vec<u32> = version.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
@@ -240,7 +240,7 @@ fn ollama(facts: &Facts) -> Vec<(String, String)> {
     .collect()
 }
 
-/// `rocprofv3 --attach` needs the tool and ptrace, and a target that was started for it.
+/// Whether `rocprofv3 --attach` works. It needs the tool, ptrace, and a target that was started for it.
 fn attach(report: &Report) -> Status {
     let status = |name: &str| report.observers.iter().find(|verdict: &&Verdict| verdict.name == name).map(|v| v.status);
     match (status("rocprofv3"), status("ptrace")) {

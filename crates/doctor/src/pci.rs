@@ -1,7 +1,7 @@
 //! Display and accelerator cards on the PCI bus, and the driver that each is bound to.
 //!
-//! A card that is missing from the compute topology is the most common reason for "no GPU found"; this module detects
-//! it.
+//! A card that is missing from the compute topology is the most common reason for "no GPU found". This module finds
+//! such cards.
 
 use crate::host::Host;
 use schemars::JsonSchema;
@@ -32,7 +32,7 @@ pub fn is_shown(host: &Host) -> bool {
     !host.entries(DEVICES).is_empty()
 }
 
-/// Class 03 is display, 12 processing accelerators (MI and data-centre cards); only AMD's and NVIDIA's count here.
+/// The cards of AMD and NVIDIA with class 03 (display) or 12 (processing accelerators: MI and data-centre cards).
 pub fn read(host: &Host) -> Vec<Card> {
     let card = |slot: String| {
         let hex = |file: &str| {

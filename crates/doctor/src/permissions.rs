@@ -4,7 +4,7 @@ use crate::host::{Host, Look};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// capability.h, in the order of the bits.
+/// The names in capability.h, in the order of the bits.
 const CAPABILITIES: [&str; 41] = [
     "chown",
     "dac_override",
@@ -53,11 +53,11 @@ const CAPABILITIES: [&str; 41] = [
 pub struct Permissions {
     pub uid: Option<u32>,
     pub capabilities: Vec<&'static str>,
-    /// Absent where the kernel has no Yama: then the ordinary rule (same user) holds.
+    /// Absent if the kernel has no Yama. Then the ordinary rule (same user) applies.
     pub ptrace_scope: Look<i64>,
     pub perf_event_paranoid: Look<i64>,
     pub unprivileged_bpf_disabled: Look<i64>,
-    /// `none`, `integrity` or `confidentiality`; absent where the kernel has no lockdown.
+    /// `none`, `integrity` or `confidentiality`; absent if the kernel has no lockdown.
     pub lockdown: Look<String>,
     pub max_user_namespaces: Look<i64>,
     /// Debian's switch; absent elsewhere.
@@ -73,7 +73,7 @@ impl Permissions {
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let effective = field("CapEff:").and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(0);
         Permissions {
-            // Real, effective, saved, filesystem: the second decides.
+            // The fields are real, effective, saved and filesystem id. The effective id decides.
             uid: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok()),
             capabilities: names(effective),
             ptrace_scope: host.number("/proc/sys/kernel/yama/ptrace_scope"),
@@ -105,7 +105,7 @@ fn names(bits: u64) -> Vec<&'static str> {
     CAPABILITIES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, name)| *name).collect()
 }
 
-/// `none [integrity] confidentiality` -> `integrity`.
+/// The chosen word of `none [integrity] confidentiality`: `integrity`.
 fn chosen(line: &str) -> String {
     line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(line, |(word, _)| word).to_owned()
 }

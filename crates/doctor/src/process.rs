@@ -1,7 +1,7 @@
 //! One running server process, from `/proc/PID`: its kind, its mappings, its arguments and variables.
 //!
-//! This module does not affect the process. Opening `/proc/PID/mem` tests whether we could attach: it passes the same
-//! check as an attach (`PTRACE_MODE_ATTACH`, fs/proc/base.c).
+//! This module does not affect the process. Opening `/proc/PID/mem` tests whether we could attach, because the kernel
+//! makes the same check as for an attach (`PTRACE_MODE_ATTACH`, fs/proc/base.c).
 
 use crate::environment::{self, Variable};
 use crate::{Gpu, Host, Look, rocm};
@@ -26,18 +26,18 @@ pub struct Process {
     pub uid: Option<u32>,
     pub command: Vec<String>,
     pub exe: Look<String>,
-    /// The variables that matter here, as the process was started with them.
+    /// The variables that matter here, from the start of the process.
     pub environment: Look<Vec<Variable>>,
     /// Shared libraries mapped into it.
     pub libraries: Look<Vec<Library>>,
-    /// TCP ports that it listens on, or else the one that it was told.
+    /// TCP ports that it listens on, or otherwise the port from its command line.
     pub ports: Vec<u16>,
-    /// Where it was seen to listen: nobody is asked anywhere else.
+    /// The addresses where it was seen to listen. Requests go to no other address.
     #[serde(skip)]
     pub listens: Vec<Address>,
     /// Whether an attach would be allowed.
     pub attachable: Look<bool>,
-    /// A compute context of the AMD kernel driver exists for it.
+    /// Whether the AMD kernel driver has a compute context for it.
     pub kfd: bool,
 }
 
@@ -73,7 +73,7 @@ impl Process {
             listens,
             attachable: Look::from(host.open(format!("/proc/{pid}/mem"))).map(|_| true),
             kfd: Gpu::used_by(host, pid),
-            // Shown and written to JSON and the ledger, so keys and prompts are removed.
+            // The command is printed and written to JSON and the ledger, so keys and prompts are removed.
             command: ledger::redact::command(&command),
         })
     }

@@ -1,8 +1,9 @@
 //! ROCm releases on this host, and whether they are mixed.
 //!
 //! A release is recorded in `/opt/rocm*/.info/version` and in the last number of AMD's own library names
-//! (`librocblas.so.4.3.60303` is 6.3.3). Distribution builds have no such number; they are listed without a version.
-//! Two releases in one process abort (two `libamd_comgr`, two `rocprofiler-register`), so mixing matters.
+//! (`librocblas.so.4.3.60303` is 6.3.3). Distribution builds do not have this number and are listed without a version.
+//! A process that loads two releases aborts (two `libamd_comgr`, two `rocprofiler-register`), so mixed releases are
+//! reported.
 
 use crate::host::Host;
 use schemars::JsonSchema;
@@ -25,10 +26,10 @@ const FAMILY: [&str; 9] = [
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Release {
-    /// `6.3.3`; None for a distribution build that does not say.
+    /// `6.3.3`; None for a distribution build without a version.
     pub version: Option<String>,
     pub directory: String,
-    /// What showed it: a file name, or the `.info/version` file.
+    /// The source of the version: a file name, or the `.info/version` file.
     pub shown_by: String,
 }
 
@@ -57,7 +58,7 @@ pub fn read(host: &Host) -> Vec<Release> {
                 Some(version) => {
                     found.entry((home.clone(), Some(version))).or_insert(name);
                 }
-                // Only the full file name counts: `libamdhip64.so.6` is a symlink without more information.
+                // Only the full file name counts: `libamdhip64.so.6` is a symlink and says no more.
                 None if name.matches('.').count() >= 3 && !found.keys().any(|(dir, _)| *dir == home) => {
                     found.insert((home.clone(), None), name);
                 }
@@ -72,12 +73,12 @@ pub fn read(host: &Host) -> Vec<Release> {
     found.into_iter().filter(|((dir, v), _)| v.is_some() || !versioned.contains(dir)).map(release).collect()
 }
 
-/// A ROCr library. It tells rocprofiler-register of each process, which is how a profiler learns of one; distributions also
-/// build it without (Debian does).
+/// A ROCr library. It reports each process to rocprofiler-register, through which a profiler finds the process. Some
+/// distributions build it without this (Debian does).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Runtime {
     pub library: String,
-    /// None where the file could not be read to its end.
+    /// None if the file could not be read to its end.
     pub registers: Option<bool>,
 }
 
@@ -103,7 +104,8 @@ pub fn versions<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Vec<&'a 
     versions
 }
 
-/// `/opt/rocm-6.3.3` and similar. The symlink `/opt/rocm` is left out if it points to one of them.
+/// The directories of ROCm releases, such as `/opt/rocm-6.3.3`. The symlink `/opt/rocm` is left out if it points to one
+/// of them.
 fn homes(host: &Host) -> Vec<String> {
     let is_link = |name: &str| host.link(format!("/opt/{name}")).found().is_some();
     let homes = host.entries("/opt").into_iter().filter(|name| name.starts_with("rocm") && !is_link(name));
@@ -118,7 +120,7 @@ fn cores(host: &Host, home: &str) -> Vec<String> {
     names.map(|name| format!("{home}/{name}")).collect()
 }
 
-/// `7.14` is the release that its libraries name 7.14.0.
+/// The release as its libraries name it: 7.14.0 for `7.14`.
 fn full(version: &str) -> String {
     if version.matches('.').count() == 1 { format!("{version}.0") } else { version.to_owned() }
 }
@@ -164,7 +166,7 @@ fn belongs(name: &str) -> bool {
     FAMILY.iter().any(|family| name.starts_with(family))
 }
 
-/// `librocblas.so.4.3.60303` -> `6.3.3`; `libhsa-runtime64.so.1.14.60303` too.
+/// The release in a library's name: `6.3.3` for `librocblas.so.4.3.60303` and `libhsa-runtime64.so.1.14.60303`.
 pub fn suffix(name: &str) -> Option<String> {
     if !belongs(name) {
         return None;
@@ -174,7 +176,7 @@ pub fn suffix(name: &str) -> Option<String> {
     Some(format!("{}.{}.{}", number / 10000, number / 100 % 100, number % 100))
 }
 
-/// A tool by name, in PATH and in every ROCm home.
+/// Finds a tool by name in PATH and in every ROCm directory.
 pub fn tools(host: &Host, name: &str) -> Vec<String> {
     let mut found: Vec<String> = homes(host).into_iter().map(|home| format!("{home}/bin/{name}")).collect();
     let path = host.environment().get("PATH").map(String::as_str).unwrap_or_default();

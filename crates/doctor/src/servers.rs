@@ -11,7 +11,7 @@ use sys::abi;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Binary {
     pub path: String,
-    /// LD_PRELOAD is ignored for a set-user-ID program, and a static one has no loader to obey it.
+    /// Whether the program is set-user-ID. The loader ignores LD_PRELOAD for it; a static program has no loader at all.
     pub setuid: bool,
     pub dynamic: Option<bool>,
 }
@@ -20,7 +20,7 @@ pub struct Binary {
 pub struct Unit {
     pub path: String,
     pub user: Option<String>,
-    /// `Environment=` of the unit and its drop-ins, those that matter here.
+    /// The variables that matter here, from `Environment=` of the unit and its drop-ins.
     pub environment: Vec<Variable>,
 }
 
@@ -31,7 +31,7 @@ pub struct Servers {
     pub ollama_libraries: Vec<String>,
     pub units: Vec<Unit>,
     pub running: Vec<Process>,
-    /// Whether there was any process to look at: in a tree of files there may be none, and then nothing is known of them.
+    /// Whether processes could be examined. A file tree may have none; then nothing is known about running servers.
     pub processes_seen: bool,
 }
 
@@ -101,7 +101,7 @@ fn dynamic(bytes: &[u8]) -> Option<bool> {
     Some((0..count).any(|i| kind(i) == Some(true)))
 }
 
-/// As in systemd, the first unit file wins, and drop-ins of every directory are added to it.
+/// Reads the units. As in systemd, the first unit file wins, and the drop-ins of every directory are added to it.
 fn units(host: &Host) -> Vec<Unit> {
     const DIRS: [&str; 4] =
         ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
@@ -123,8 +123,8 @@ fn units(host: &Host) -> Vec<Unit> {
     found
 }
 
-/// `Environment="A=1" "B=2"`; a later line for the same name wins, an empty one discards all before it, and
-/// `UnsetEnvironment=` removes variables at the end (systemd.exec(5)).
+/// Reads lines like `Environment="A=1" "B=2"`. A later line for the same name wins, an empty one discards all before
+/// it, and `UnsetEnvironment=` removes variables at the end (systemd.exec(5)).
 fn unit_environment(text: &str) -> Vec<Variable> {
     let mut all = std::collections::BTreeMap::new();
     for line in text.lines().filter_map(|line| line.trim().strip_prefix("Environment=")) {

@@ -9,15 +9,15 @@ pub use uprobe::PROBE_GROUP as GROUP;
 pub struct Tracing {
     /// Where tracefs is mounted, if it is.
     pub tracefs: Option<String>,
-    /// Whether there was a table of mounts to read: a tree of files may have none.
+    /// Whether the mount table could be read. A file tree may have none.
     pub mounts_seen: bool,
-    /// Whether `uprobe_events` opens for reading and for appending; both really tried, nothing written.
+    /// Whether `uprobe_events` could be opened for reading and for appending. Nothing was written.
     pub readable: bool,
     pub writable: bool,
     /// The perf type number of the uprobe PMU.
     pub uprobe_pmu: Look<i64>,
     pub btf: bool,
-    /// Probes of ours still in `uprobe_events`.
+    /// Our own probes that are still in `uprobe_events`.
     pub leftovers: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Tracing {
     }
 }
 
-/// From the mount table: a directory `/sys/kernel/tracing` exists whether or not anything is mounted there.
+/// Reads the mount table, because the directory `/sys/kernel/tracing` exists even if nothing is mounted there.
 fn mount_point(host: &Host) -> Option<String> {
     let mounts = host.text("/proc/self/mounts").found().cloned()?;
     mounts.lines().find_map(|line| {

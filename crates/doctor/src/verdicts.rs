@@ -1,6 +1,7 @@
-//! Turns facts and trials into one line per observer: works, blocked, absent or untested; why; and the fix.
+//! Turns facts and trials into one line per observer: the status (works, blocked, absent or untested), the reason, and
+//! the fix.
 //!
-//! Pure: the same facts and trials give the same verdicts. `works` requires a successful trial.
+//! The functions are pure: the same facts and trials give the same verdicts. `works` requires a successful trial.
 
 use crate::{Facts, Trials};
 use say::say;
@@ -12,7 +13,7 @@ mod verdict;
 
 pub use crate::verdicts::verdict::{Status, Verdict};
 
-/// The verb of whichkernel that uses each observer. `None`: never used, because it disturbs its target.
+/// The verb of whichkernel that uses each observer. `None` if no verb does, because the observer disturbs its target.
 const USERS: [(&str, Option<&str>); 12] = [
     ("uprobe", Some("watch")),
     ("bpf", Some("watch")),

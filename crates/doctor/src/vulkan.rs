@@ -1,7 +1,7 @@
 //! Vulkan on this host: the loader, the drivers and layers that its manifests name.
 //!
-//! The loader looks for manifests in these directories (LoaderDriverInterface.md, LoaderLayerInterface.md of Vulkan-Loader);
-//! VK_DRIVER_FILES and VK_ICD_FILENAMES replace them.
+//! The loader looks for manifests in these directories (LoaderDriverInterface.md, LoaderLayerInterface.md of
+//! Vulkan-Loader). VK_DRIVER_FILES and VK_ICD_FILENAMES replace them.
 
 use crate::host::Host;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ const LIBRARIES: [&str; 7] = [
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Vulkan {
-    /// Where the loader lies, libvulkan.so.1.
+    /// The path of the loader, libvulkan.so.1.
     pub loader: Option<String>,
     pub drivers: Vec<Driver>,
     /// Layers that every program gets, by the names in their manifests.
@@ -29,7 +29,7 @@ pub struct Vulkan {
     pub render_nodes: Vec<RenderNode>,
 }
 
-/// `/dev/dri/renderD128`: whether it opens for us, really tried.
+/// `/dev/dri/renderD128`: whether we could open it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RenderNode {
     pub path: String,
@@ -49,9 +49,9 @@ pub struct Driver {
     pub manifest: String,
     /// As the manifest names it.
     pub library: String,
-    /// Vulkan's version that the driver speaks: `1.4.305`.
+    /// The Vulkan version that the driver supports: `1.4.305`.
     pub api: Option<String>,
-    /// Its library was found.
+    /// Whether its library was found.
     pub there: bool,
 }
 
@@ -103,7 +103,8 @@ fn manifests(host: &Host, directory: &str) -> Vec<(String, serde_json::Value)> {
         .collect()
 }
 
-/// A path is relative to the manifest; a bare name is searched for like any library.
+/// Whether a manifest's library exists. A path is relative to the manifest; a bare name is searched for like any
+/// library.
 fn is_there(host: &Host, manifest: &str, library: &str) -> bool {
     match library {
         _ if library.starts_with('/') => host.exists(library),

@@ -1,4 +1,4 @@
-//! Doctor on simulated machines: each test builds one and reads doctor's answer.
+//! Tests doctor on simulated machines: each test builds one and checks doctor's answer.
 
 mod machine;
 mod recorded;
@@ -70,7 +70,7 @@ fn a_healthy_machine_has_no_problem() {
     assert_eq!(report.facts.rocm.iter().map(|release| release.version.as_deref()).collect::<Vec<_>>(), [Some("6.3.3")]);
     assert_eq!(report.facts.catalogs[0].targets.get("gfx1201"), Some(&2));
     assert_eq!(report.facts.servers.running[0].ports, [4711]);
-    // The library knows the variable, but nothing ran with it: never more than untested.
+    // The library knows the variable, but nothing ran with it, so the verdict is only untested.
     for name in ["rocblas-log", "amd-log", "tensile-log"] {
         assert_eq!(status(&report, name), Status::Untested, "{name}");
     }
@@ -109,14 +109,14 @@ fn an_override_that_differs_names_both_targets() {
     let found = case(&report, "override");
     let says = |name: &str| arg(&found.what, name);
     assert_eq!((says("target"), says("real")), ("gfx1100", "gfx1201"));
-    // Not an editor, not a second server: a drop-in that removes the variable, and the command that removes the
-    // drop-in.
+    // The fix is a drop-in that removes the variable, with the command that removes the drop-in. It does not open an
+    // editor or start a second server.
     let Some(Fix::Change { run, undo }) = found.fix.first() else { panic!("{:?}", found.fix) };
     let (run, undo) = (run.as_str(), undo.as_str());
     assert!(run.contains("UnsetEnvironment=HSA_OVERRIDE_GFX_VERSION") && run.contains("daemon-reload"), "{run}");
     let file = "/etc/systemd/system/ollama.service.d/whichkernel-unset-HSA_OVERRIDE_GFX_VERSION.conf";
     assert!(run.contains(&format!("tee {file}")) && undo.starts_with(&format!("sudo rm {file}")), "{run}; {undo}");
-    // After following the advice, the case is gone.
+    // After the fix is applied, the case is gone.
     let mended = machine.file(file, "[Service]\nUnsetEnvironment=HSA_OVERRIDE_GFX_VERSION\n");
     assert!(!ids(&examine(&mended)).contains(&"override"));
 }
@@ -159,7 +159,7 @@ fn no_driver_is_loaded_that_is_loaded_and_none_from_inside_a_container() {
     assert!(matches!(&loaded[..], [Fix::Do(message)] if message.key == "doctor-case-amdgpu-loaded-fix"), "{loaded:?}");
     let inside = fix(card().file("/proc/1/cgroup", "0::/docker/4f2a\n"));
     assert!(matches!(&inside[..], [Fix::Do(message)] if message.key == "doctor-case-kfd-container-fix"), "{inside:?}");
-    // The topology comes from the loaded driver.
+    // The topology comes from the loaded driver, so the driver is not missing.
     let report = examine(&Machine::new().rx_9070_xt().without("/dev/kfd"));
     assert!(!command(case(&report, "kfd-missing").fix.first()).contains("modprobe"));
 }
@@ -263,7 +263,7 @@ fn a_tree_that_holds_nothing_leaves_everything_open() {
     }
     std::fs::create_dir_all(empty.path().join("sys/class")).unwrap();
     let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
-    // Only the drivers' information: the PCI bus is not visible.
+    // Only the drivers' information is available: the PCI bus is not visible.
     let reach = [report.cases_found(), report.facts.gpus_found()].map(|found| found.reach());
     assert_eq!(reach, [Reach::Alone; 2]);
     let device = empty.path().join("sys/bus/pci/devices/0000:00:1f.0");
@@ -278,7 +278,7 @@ fn a_tree_that_holds_nothing_leaves_everything_open() {
     assert_eq!((found.word(), found.left_out().len()), (Word::NotKnown, 1), "a card that no driver knows: {found:?}");
     std::fs::remove_dir_all(empty.path().join("sys/bus")).unwrap();
     let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
-    // Nothing works and nothing is refused, because there was nothing to test.
+    // Nothing works and nothing is refused, because no trial was made.
     for observer in report.observers.iter().filter(|observer| observer.status != Status::Absent) {
         assert_eq!((observer.status, &observer.fix), (Status::Untested, &None), "{}", observer.name);
     }
@@ -316,7 +316,7 @@ fn a_backend_without_code_for_the_card_is_named_and_a_generic_target_serves() {
     let missing = with("gfx1100");
     assert_eq!(case(&missing, "no-device-code").weight, Weight::Warning);
     assert_eq!(says(case(&missing, "no-device-code"), "others"), "gfx1100");
-    // The generic target of another generation does not serve it.
+    // The generic target of another generation does not fit.
     assert_eq!(case(&with("gfx12-5-generic"), "no-device-code").weight, Weight::Warning);
     let generic = with("gfx12-generic");
     assert_eq!(case(&generic, "generic-code").weight, Weight::Note);
@@ -324,7 +324,7 @@ fn a_backend_without_code_for_the_card_is_named_and_a_generic_target_serves() {
     assert!(!ids(&generic).contains(&"no-device-code"));
     let own = with("gfx1201");
     assert!(!ids(&own).contains(&"no-device-code") && !ids(&own).contains(&"generic-code"));
-    // Tensile looks for the card's own name only.
+    // Tensile looks only for the card's own name.
     let report = examine(&Machine::new().rx_9070_xt().ollama("60303", &["gfx12-generic"]));
     assert_eq!(case(&report, "catalog-missing").weight, Weight::Problem);
 }
@@ -362,7 +362,7 @@ fn a_library_whose_archive_is_not_here_is_named() {
 fn a_catalog_without_the_target_is_found_before_anything_runs() {
     let machine = Machine::new().rx_9070_xt().ollama("60303", &["gfx1100"]);
     assert_eq!(case(&examine(&machine), "catalog-missing").weight, Weight::Problem);
-    // hipBLASLt's index is missing, its kernels are there: they are never found.
+    // hipBLASLt's index is missing but its kernels are present: they are never found.
     let dir = "/usr/local/lib/ollama/rocm/hipblaslt/library";
     let machine = Machine::new()
         .rx_9070_xt()
@@ -390,7 +390,7 @@ fn a_runner_without_gpu_libraries_is_on_the_cpu() {
     let machine = Machine::new().rx_9070_xt().process(900, "ollama runner --model x", &[], &libs);
     let report = examine(&machine);
     assert_eq!(case(&report, "on-cpu").weight, Weight::Problem);
-    // With a compute context of the kernel driver, this is not the case.
+    // If the kernel driver has a compute context, the case does not apply.
     let machine = machine.file("/sys/class/kfd/kfd/proc/900/vram_1234", "0");
     assert!(!ids(&examine(&machine)).contains(&"on-cpu"));
 }
@@ -477,7 +477,7 @@ fn what_may_not_be_seen_is_not_guessed() {
     assert_eq!(status(&report, "maps"), Status::Blocked);
 }
 
-/// The unit belongs to another user: in the pasted command its user is one quoted word, and a name with control
+/// The unit belongs to another user. In the pasted command, that user's name is one quoted word. A name with control
 /// characters gives no command.
 #[test]
 fn a_unit_that_names_a_command_for_a_user_is_quoted() {
@@ -493,7 +493,7 @@ fn a_unit_that_names_a_command_for_a_user_is_quoted() {
     }
 }
 
-/// A tree that stands for another machine: its symlinks stay inside, and its pipes do not block.
+/// A tree that represents another machine: its symlinks stay inside, and its pipes do not block.
 #[test]
 fn links_of_a_tree_that_stands_for_a_machine_stay_in_it() {
     let secret = tempfile::NamedTempFile::new().unwrap();
@@ -550,7 +550,7 @@ const LAVAPIPE: &str =
     r#"{"ICD":{"api_version":"1.4.305","library_path":"libvulkan_lvp.so"},"file_format_version":"1.0.1"}"#;
 const LIBRARIES: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// The card of the field notes, with Vulkan asked for.
+/// The card of the field notes, with Vulkan requested.
 fn vulkan() -> Machine {
     Machine::new().rx_9070_xt().env("OLLAMA_VULKAN", "1")
 }
@@ -592,14 +592,14 @@ fn a_driver_that_is_not_there_too_old_or_for_the_processor_is_named() {
     assert!(vulkan_cases(&radv(vulkan(), "{")).contains(&"vulkan-no-driver"));
 }
 
-/// A device file that does not open (here: a directory in its place, so that it holds for root, too).
+/// A device file that cannot be opened. The test uses a directory in its place, so that opening fails for root too.
 #[test]
 fn render_nodes_that_do_not_open_are_named() {
     let closed = |machine: Machine| radv(machine, RADV).file("/dev/dri/renderD128/x", "").file("/dev/dri/card0", "");
     let report = examine(&closed(vulkan()));
     assert_eq!(case(&report, "vulkan-render-denied").weight, doctor::Weight::Problem);
     assert!(vulkan_cases(&closed(Machine::new().rx_9070_xt())).is_empty(), "nobody wants Vulkan");
-    // One that opens is enough.
+    // One node that opens is enough.
     assert!(vulkan_cases(&closed(vulkan()).file("/dev/dri/renderD129", "")).is_empty());
     let facts = closed(vulkan()).facts();
     assert_eq!(facts.vulkan.render_nodes.len(), 1);

@@ -1,4 +1,4 @@
-//! Compares two accounts of one run: the products in the graphs that the program computed, and the launches.
+//! Compares two accounts of one run: the matrix products in the graphs that the program computed, and the launches.
 
 use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
@@ -12,27 +12,28 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Up to this width, vector kernels handle two products of one column vector at once (gate and up of a feed-forward
+/// Up to this width, a vector kernel computes two products of one column vector at once (gate and up of a feed-forward
 /// network).
 const FUSED_UP_TO: u64 = 8;
 
-/// Products with the model's matrices, of all graphs that were computed.
+/// Products with the model's matrices, in all computed graphs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checked {
-    /// On the devices that were played.
+    /// Products on the simulated devices.
     #[serde(rename = "on_device")]
     pub nodes: u64,
-    /// Those of them for which something was launched.
+    /// Products on the simulated devices that have a launch.
     #[serde(rename = "launched")]
     pub covered: u64,
-    /// On another backend, by its name.
+    /// Products on other backends, by backend.
     pub elsewhere: BTreeMap<String, u64>,
-    /// Graphs that could not be read, and processes that launched and computed no graph: there the launches stand alone.
+    /// The number of graphs that could not be read, plus processes that launched but computed no graph. For these, only
+    /// the launches are known.
     pub unread: u64,
 }
 
 impl Checked {
-    /// None if the program computed no ggml graph.
+    /// Compares the two accounts of a run. None if the program computed no ggml graph.
     pub fn of(outcome: &Outcome) -> Option<Checked> {
         let mut checked = Checked::counted(&outcome.products, Part::on_device)?;
         for trace in outcome.traces.iter().filter(|trace| trace.events.iter().any(is_work)) {
@@ -44,7 +45,7 @@ impl Checked {
             for one in evaluated(outcome, trace, &names) {
                 match one.pass {
                     Some(_) => checked.covered += covered(outcome, trace, &names, &one),
-                    // A product that is in no graph.
+                    // The product is in no graph.
                     None if one.width > 0 => checked.unread += 1,
                     None => {}
                 }
@@ -53,7 +54,8 @@ impl Checked {
         Some(checked)
     }
 
-    /// The products of all graphs, before the comparison. `own`: computed on a simulated device.
+    /// The products of all graphs, before the comparison. `own` tells whether a part was computed on a simulated
+    /// device.
     pub(crate) fn counted(computed: &Graphs, own: impl Fn(&Part) -> bool) -> Option<Checked> {
         let unread = computed.values().map(|of| of.unread).sum();
         let mut checked = Checked { unread, ..Checked::default() };

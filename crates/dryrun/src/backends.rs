@@ -1,8 +1,9 @@
-//! HIP and Vulkan side by side: the same product of the same model on the same card, and the kernel that each backend
-//! selects.
+//! Compares HIP and Vulkan: the kernel that each backend selects for the same product of the same model on the same
+//! card.
 //!
-//! Both sides are Selected, each in its own runtime. Facts about the code are read where it exists: RADV compiles each
-//! pipeline for the card and reports its registers; a HIP library has code only for the targets that it was built for.
+//! Both sides are Selected, each in its own runtime. Facts about the code are read where code exists: RADV compiles
+//! each pipeline for the card and reports its registers; a HIP library has code only for the targets that it was built
+//! for.
 
 use crate::{Cell, Code, Map, RunRoot, Selected, VulkanCell, VulkanMap, VulkanRow};
 use answer::Answer;
@@ -15,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What HIP and Vulkan take for the same products.
+/// The kernels that HIP and Vulkan select for the same products.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Backends {
     pub card: String,
@@ -24,7 +25,7 @@ pub struct Backends {
     pub vulkan: VulkanRests,
     /// Always `selected`: nothing was executed.
     pub rung: Rung,
-    /// Whether both answered for every product that was asked about.
+    /// Whether both sides have an answer for every requested product.
     pub reach: Conclusion,
     pub products: Vec<Product>,
 }
@@ -33,22 +34,22 @@ impl Answer for Backends {
     const SCHEMA: &'static str = "whichkernel.diff-backends/2";
 }
 
-/// What the HIP side rests on.
+/// The basis of the HIP side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HipRests {
     pub runtime: String,
-    /// The libraries have code that the target takes. Where they have not, the host's choice is all that is known: there are
-    /// no registers and no instructions to tell.
+    /// Whether the libraries have code that the target can use. If not, only the host's choice is known: there are no
+    /// registers and instructions to report.
     pub ships: bool,
-    /// Whose metadata stood in then.
+    /// The target whose metadata was used instead.
     pub metadata_of: Option<String>,
 }
 
-/// What the Vulkan side rests on.
+/// The basis of the Vulkan side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanRests {
     pub runtime: String,
-    /// As Mesa's stand-in knows the card.
+    /// The name of the card in Mesa's stand-in.
     pub stand_in: String,
     pub device: Option<String>,
     pub driver: Option<String>,
@@ -60,10 +61,10 @@ pub struct Product {
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
-    /// Each kernel that the products of this kind take, the most launched first; empty where there was no answer.
+    /// The kernels selected for these products, most launched first; empty if there is no answer.
     pub hip: Vec<Taken>,
     pub vulkan: Vec<Taken>,
-    /// Why a side has none.
+    /// Why a side has no answer.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub hip_problem: Option<Message>,
@@ -72,7 +73,7 @@ pub struct Product {
     pub vulkan_problem: Option<Message>,
 }
 
-/// A kernel, and what one launch of it takes.
+/// A kernel, and the resources that one launch uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Taken {
     pub kernel: String,
@@ -86,7 +87,7 @@ pub struct Taken {
     pub spilled: Option<u64>,
     /// Waves that fit on a SIMD, by registers, LDS and threads.
     pub waves: Option<u64>,
-    /// None where there is no code to count.
+    /// None if there is no code to count.
     pub instructions: Option<u64>,
     /// Instructions of the matrix units, by mnemonic.
     pub matrix: BTreeMap<String, u64>,
@@ -131,7 +132,7 @@ impl Backends {
         }
     }
 
-    /// Whether both sides answered everything.
+    /// Whether both sides have an answer for everything.
     pub fn is_answered(&self) -> bool {
         !self.products.is_empty() && self.products.iter().all(|of| !of.hip.is_empty() && !of.vulkan.is_empty())
     }
@@ -177,8 +178,8 @@ fn merged(rows: impl Iterator<Item = Taken>) -> Vec<Taken> {
     list
 }
 
-/// SIMDs per HIP multiprocessor: a compute unit on GCN and CDNA, a pair of them (a workgroup processor) on RDNA; four
-/// in both cases.
+/// SIMDs per HIP multiprocessor, which is a compute unit on GCN and CDNA and a pair of them (a workgroup processor) on
+/// RDNA. Both have four.
 const SIMDS: u64 = 4;
 
 fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool)) -> Taken {
@@ -210,7 +211,7 @@ fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool))
 fn waves(counted: u64, subgroup: u32, target: &str) -> Option<u64> {
     match target.strip_prefix("gfx").map(str::len) {
         Some(3) => Some(counted),
-        // If no size was requested, the driver's choice is unknown.
+        // If the program requested no subgroup size, the driver's choice is unknown.
         _ => (subgroup > 0).then(|| counted * 32 / u64::from(subgroup)),
     }
 }

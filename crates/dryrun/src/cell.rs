@@ -9,11 +9,11 @@ use serde::Serialize;
 /// One type and column count.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// Empty for a model whose tensors have their own types.
+    /// The tensor type. Empty for a model whose tensors have their own types.
     pub kind: String,
     pub columns: u64,
     pub rows: Vec<Selected>,
-    /// Lost records of the run: the cell may be incomplete.
+    /// The number of lost records of the run. If it is not 0, the cell may be incomplete.
     pub lost: u64,
     /// Whether the graphs that the program computed agree with the launches.
     pub agreed: bool,
@@ -24,11 +24,11 @@ pub struct Cell {
 /// The result of one side for a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// The path of the dense products; None if the side leaves it open, saw nothing, or saw only experts.
+    /// The path of the dense products. None if this side gives no path, saw nothing, or saw only experts.
     pub path: Option<Path>,
-    /// Columns of a tile or a block; 0 if the path has none or it is unknown.
+    /// Columns of a tile or a block. 0 if the path has none or the number is unknown.
     pub tile: u64,
-    /// For display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
+    /// The label for display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
     pub label: String,
     /// How the product is launched; None for libraries, and where it is not known at all.
     pub shape: Option<WayShape>,
@@ -78,7 +78,7 @@ impl WayShape {
 }
 
 impl Cell {
-    /// The products at the full width, most frequent first, including those of experts, whose columns are counted
+    /// The products at the full width, most frequent first. Includes those of experts, whose columns are counted
     /// differently.
     pub fn products(&self) -> Vec<&Selected> {
         let own = |row: &Selected| self.kind.is_empty() || row.kind.as_deref() == Some(&self.kind);
@@ -105,14 +105,14 @@ impl Cell {
         kinds
     }
 
-    /// The same cell, for one of its types.
+    /// This cell, limited to one of its types.
     #[must_use]
     pub fn of_kind(&self, kind: &str) -> Cell {
         let rows = self.rows.iter().filter(|row| row.kind.as_deref() == Some(kind)).cloned().collect();
         Cell { kind: kind.to_owned(), rows, ..self.clone() }
     }
 
-    /// The result for one type in a cell that may have several.
+    /// The result for one type of a cell that may have several.
     pub fn way_of(&self, kind: &str, warp: Option<u32>) -> Way {
         if self.kind.is_empty() { self.of_kind(kind).way(warp) } else { self.way(warp) }
     }
@@ -140,7 +140,7 @@ impl Cell {
     }
 }
 
-/// The product itself, without the launches around it.
+/// The multiplication itself, without its helper launches.
 fn main_of<'s>(products: &[&'s Selected]) -> Option<&'s Selected> {
     products.iter().copied().find(|row| row.family != Family::MmqFixup)
 }
@@ -150,7 +150,7 @@ fn tile(main: &Selected) -> u64 {
     let facts = grammar::read(&main.mangled);
     let of_tile = facts.tile.map(|tile| tile.columns);
     let found = match main.path {
-        // Kernels that are only for experts do not have the number in their name.
+        // The names of kernels that are only for experts do not contain the number.
         Some(Path::Mmvq | Path::Mmvf) => facts.columns.map(u64::from).or(main.served),
         Some(Path::Mmq) => of_tile.or(facts.columns).map(u64::from),
         Some(Path::Mmf) => facts.columns.or(of_tile).map(u64::from),

@@ -1,4 +1,4 @@
-//! A profile in the form that the stand-in reads.
+//! Converts a profile to the form that the stand-in reads.
 
 use crate::error::DryrunError;
 use gpu::{Profile, arch::generic_of};

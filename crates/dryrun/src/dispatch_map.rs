@@ -17,8 +17,8 @@ pub struct Said {
 }
 
 impl Said {
-    /// The comparable parts of both sides: path and columns or tile. Experts have their own rule, which is not the
-    /// requested one.
+    /// The comparable parts of both sides: the path, and its columns or tile. A side that saw only experts has no path,
+    /// because experts follow another rule than the requested one.
     fn compared(&self) -> Option<[(Path, u64); 2]> {
         let (a, b) = (self.declared.as_ref()?, self.selected.as_ref()?);
         Some([(a.path?, a.tile), (b.path?, b.tile)])
@@ -28,13 +28,13 @@ impl Said {
         self.compared().is_some()
     }
 
-    /// Only the dry run has block sizes and fix-ups. A path whose tile the source does not give (MMF) agrees with any
-    /// tile.
+    /// Whether the two sides differ. Only the dry run gives block sizes and fix-ups, so these are not compared. If the
+    /// source gives no tile for a path (MMF), any tile agrees.
     pub fn disagrees(&self) -> bool {
         self.compared().is_some_and(|[(a, tile_a), (b, tile_b)]| a != b || (tile_a > 0 && tile_a != tile_b))
     }
 
-    /// None if only one side has an answer.
+    /// Whether the two sides agree. None if only one side has an answer.
     pub fn agrees(&self) -> Option<bool> {
         self.is_compared().then(|| !self.disagrees())
     }
@@ -48,7 +48,7 @@ impl Said {
     }
 }
 
-/// By type and column count.
+/// The results by type and column count.
 pub type Cells = BTreeMap<(String, u64), Said>;
 
 /// One card: the dry run's selection for it, and the source's declaration for its target.
@@ -57,7 +57,7 @@ pub struct Sheet<'m> {
     /// The user's name for it.
     pub given: &'m str,
     pub target: String,
-    /// None if nothing was run.
+    /// The dry run's map. None if nothing was run.
     pub map: Option<&'m Map>,
     pub cells: Cells,
 }
@@ -88,7 +88,7 @@ impl<'m> Sheet<'m> {
         format!("{} ({})", self.map.map_or_else(|| self.given.to_owned(), |map| name(&map.plan.card)), self.target)
     }
 
-    /// The rung of its cells.
+    /// The rung of this card's cells.
     pub fn rung(&self) -> Rung {
         if self.map.is_some() { Rung::Selected } else { Rung::Declared }
     }
@@ -104,11 +104,11 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     basis.by(crate::verdict::NAME).equality(different)
 }
 
-/// What `map` answers: type and columns to path and tile, for each card.
+/// The answer of `map`: path and tile for each type and column count, on each card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DispatchMaps<'m> {
     pub maps: Vec<DispatchMap<'m>>,
-    /// Do source and dry run agree? None where only one of them was asked.
+    /// Whether source and dry run agree. None if only one of them was used.
     pub agreement: Option<&'m Conclusion>,
 }
 
@@ -122,13 +122,13 @@ pub struct DispatchMap<'m> {
     pub card: String,
     pub title: String,
     pub target: &'m str,
-    /// `selected` where something was run, else `declared`.
+    /// `selected` if a program was run, otherwise `declared`.
     pub rung: Rung,
-    /// Whether every cell that was asked for is answered.
+    /// Whether every requested cell has an answer.
     pub reach: Option<Conclusion>,
-    /// The libraries have code that the target takes.
+    /// Whether the libraries have code that the target can use.
     pub ships: Option<bool>,
-    /// Whose metadata stood in where they have not.
+    /// The target whose metadata was used instead, if they have none.
     pub metadata_of: Option<&'m str>,
     pub cells: Vec<DispatchCell<'m>>,
 }
@@ -139,22 +139,23 @@ pub struct DispatchCell<'m> {
     #[serde(rename = "type")]
     pub kind: &'m str,
     pub columns: u64,
-    /// What the source declares; null where no source was asked.
+    /// The path that the source declares; null if no source was given.
     pub declared: Option<WayTaken<'m>>,
-    /// What the dry run selected; null where nothing was run.
+    /// The path that the dry run selected; null if nothing was run.
     pub selected: Option<WayTaken<'m>>,
-    /// None where only one of them speaks.
+    /// None if only one side has an answer.
     pub agree: Option<bool>,
 }
 
 /// The path of one cell.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WayTaken<'m> {
-    /// As `source` names it: `MMQ`; null where it is undetermined, nothing was seen, or only experts were.
+    /// The path as `source` names it: `MMQ`. Null if it is undetermined, nothing was seen, or only experts were seen.
     pub path: Option<&'static str>,
-    /// Columns of a tile or a block, 0 where the path has none.
+    /// Columns of a tile or a block; 0 if the path has none.
     pub tile: u64,
-    /// As the table has it: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed; behind `e:` what experts take.
+    /// The label in the table: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed. The part after
+    /// `e:` is for experts.
     pub label: &'m str,
     /// How the product is launched; null for libraries, where nothing is known, and with --no-shape.
     pub shape: Option<&'m WayShape>,

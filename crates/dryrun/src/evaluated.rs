@@ -1,5 +1,5 @@
-//! Splits the launches of a run into evaluations: by the graphs that the program computed if they are known, otherwise
-//! where the host read a result back.
+//! Splits the launches of a run into evaluations: by the graphs that the program computed, if they are known, and
+//! otherwise at the points where the host read a result back.
 
 use crate::names::Names;
 use crate::products::{Computed, Pass};
@@ -37,7 +37,7 @@ impl Evaluated<'_> {
     }
 }
 
-/// Launches outside every graph belong to the next readback.
+/// The evaluations of a trace. Launches outside every graph belong to the next readback.
 pub fn evaluated<'o>(outcome: &'o Outcome, trace: &Trace, names: &Names<'_>) -> Vec<Evaluated<'o>> {
     let plain = evaluations(trace);
     let told = |evaluation: Evaluation| {
@@ -70,20 +70,21 @@ pub fn evaluated<'o>(outcome: &'o Outcome, trace: &Trace, names: &Names<'_>) -> 
     list
 }
 
-/// The graph during which it was launched.
+/// The index of the graph that was being computed at the time of a launch.
 fn pass_of(computed: &Computed, trace: &Trace, place: usize, time: u64) -> Option<usize> {
     let thread = match trace.events.get(place) {
         Some(Event::Launch(launch)) if launch.head.graph == 0 => Some(launch.head.thread),
         _ => None,
     };
     let before = computed.passes.partition_point(|pass| pass.from <= time);
-    // Several threads may each compute one.
+    // Several threads may each compute a graph.
     (before.saturating_sub(64)..before)
         .rev()
         .find(|&at| computed.passes.get(at).is_some_and(|it| it.holds(thread, time)))
 }
 
-/// One column is a decoded token. A prompt with several columns needs only the logits of its last one.
+/// The phase and width of a graph. One column is a decoded token. A prompt with several columns needs only the logits
+/// of its last one.
 fn phase(pass: &Pass) -> (Phase, u64) {
     match (pass.width(), pass.outputs()) {
         (None | Some(0), _) => (Phase::Other, 0),
@@ -93,7 +94,7 @@ fn phase(pass: &Pass) -> (Phase, u64) {
     }
 }
 
-/// The phase and width of all computed evaluations, on any backend.
+/// The phase and width of all evaluations, on any backend.
 pub fn passes(outcome: &Outcome) -> impl Iterator<Item = (Phase, u64, &Pass)> {
     outcome.products.values().flat_map(|computed| &computed.passes).map(|pass| {
         let (phase, width) = phase(pass);

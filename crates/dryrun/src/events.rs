@@ -1,4 +1,4 @@
-//! Events of a run besides the selection: everything that a reader needs to judge the selection.
+//! Other events of a run, which a reader needs to judge the selection.
 
 use crate::session::Outcome;
 use launch::grammar;
@@ -18,13 +18,13 @@ pub struct Rejected {
 
 #[derive(Debug, Clone, Default)]
 pub struct Events {
-    /// Processes that called HIP: number and program.
+    /// Processes that called HIP: process id and program.
     pub processes: Vec<(u32, String)>,
     pub rejected: BTreeMap<Rejected, u64>,
     /// Calls that the stand-in does not support.
     pub unsupported: BTreeMap<String, u64>,
     pub out_of_memory: Vec<record::NoMemory>,
-    /// Records that found no room.
+    /// Records that did not fit into the buffer.
     pub lost: u64,
     /// Unfinished records.
     pub torn: u64,
@@ -51,7 +51,7 @@ impl Events {
                 }
             }
         }
-        // The stand-in also counts records for which it had no room.
+        // The stand-in also counts records that did not fit.
         events.lost = outcome.lost().saturating_sub(events.torn).max(events.lost);
         events
     }

@@ -1,5 +1,5 @@
-//! Finds the file of a loaded image: rocBLAS passes bytes without a name, so the hash of the content identifies the
-//! file.
+//! Finds the file of a loaded image. rocBLAS passes bytes without a name, so the file is identified by the hash of its
+//! content.
 
 use crate::RunRoot;
 use launch::record::{FNV, fnv};
@@ -22,7 +22,7 @@ pub fn name(place: &RunRoot, traces: &[Trace]) -> HashMap<u64, String> {
     let mut found: HashMap<u64, String> = HashMap::new();
     for file in files {
         let Ok(metadata) = fs::metadata(&file) else { continue };
-        // An ELF image ends with its section headers; a file may have a few bytes of padding after them.
+        // An ELF image ends with its section headers. A file may have a few bytes of padding after them.
         let hashes = wanted.range(..=metadata.len()).next_back().filter(|(size, _)| metadata.len() - **size < 64);
         let Some((size, hashes)) = hashes else { continue };
         let Ok(bytes) = sys::regular_file::whole(&file, metadata.len()) else { continue };

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use sys::files::{self, Access};
 
-/// A part of every cached table's name: a change of layout invalidates old tables.
+/// Part of the name of every cached table. A new layout number invalidates old tables.
 const LAYOUT: &str = "4";
 
-/// The key comes from file metadata (size, time, location on disk), because reading a gigabyte would take too long.
-/// Archives with code moved out of a library are included.
+/// The name of a table in the cache. It is computed from file metadata (size, time, location on disk), because reading
+/// a gigabyte would take too long. Archives with code that was moved out of a library are included.
 pub fn name(libraries: &[(PathBuf, String)], target: &TargetId, relaxed: bool) -> Result<String, DryrunError> {
     let environment = Environment::read(|name| env::var(name).ok());
     let mut hash = fnv(FNV, LAYOUT.as_bytes());
@@ -35,11 +35,11 @@ fn stamp(path: &Path, hash: u64) -> Result<u64, DryrunError> {
     Ok(values.iter().fold(hash, |hash, value| fnv(hash, &value.to_le_bytes())))
 }
 
-/// The maximum size of a table; that of the largest library has a few megabytes.
+/// The maximum size of a table. The table of the largest library has a few megabytes.
 const LONGEST: u64 = 1 << 30;
 
-/// First line: whether the target is shipped, the relative, other targets in use, and the shipped targets. Then the
-/// table.
+/// Reads a table. Its first line says whether the target is shipped, which relative was used, which other targets are
+/// in use, and which targets are shipped.
 pub fn read(path: &Path) -> Option<Described> {
     let bytes = sys::regular_file::whole(path, LONGEST).ok()?;
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
@@ -53,8 +53,8 @@ pub fn read(path: &Path) -> Option<Described> {
     Some(Described { table, ships, taken, near, shipped, missing: Vec::new() })
 }
 
-/// A cache that cannot be written only costs time. A result with a missing archive is not cached, since the next run
-/// may have the archive.
+/// Writes a table. If that fails, the next run only takes longer. A result with a missing archive is not cached,
+/// because the next run may have the archive.
 pub fn write(path: &Path, described: &Described) {
     if !described.missing.is_empty() {
         return;

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-/// What the parent knows about the libraries before the run.
+/// The facts about the libraries that are known before the run.
 #[derive(Debug, Clone, Default)]
 pub struct Described {
-    /// The file for the stand-in.
+    /// The content of the file that the stand-in reads.
     pub table: Vec<u8>,
     /// Whether the libraries ship code that the target can use.
     pub ships: bool,
@@ -30,8 +30,8 @@ pub struct Described {
 }
 
 impl Described {
-    /// The table for the devices of one machine, in order: each is judged by the table of its own target, and strictly
-    /// or not by its own flag.
+    /// The table for the devices of one machine, in order. Each device is checked against the table of its own target,
+    /// strictly or not according to its own flag.
     pub fn of_devices(devices: &[(&Described, bool)]) -> Result<Described, DryrunError> {
         if let [(one, _)] = devices {
             return Ok((*one).clone());
@@ -57,8 +57,8 @@ struct Library {
 
 struct Bundle {
     index: u32,
-    /// The address that the stand-in gets at registration: the bundle's own, or its wrapper's if the code is in an
-    /// archive.
+    /// The address that the stand-in gets at registration: that of the bundle, or that of the wrapper if the code is in
+    /// an archive.
     address: u64,
     /// The offset by which the inventory identifies it.
     offset: u64,
@@ -67,7 +67,8 @@ struct Bundle {
 }
 
 impl Bundle {
-    /// The code that the device uses and how well it fits; otherwise the relative's, which is foreign.
+    /// The code that the device uses, and how well it fits. If there is none, the code of the nearest relative, which
+    /// is marked as foreign.
     fn choose(&self, device: &Arch, relative: Option<&str>) -> (Option<&str>, Option<How>) {
         let taken = device.takes(self.targets.iter().map(String::as_str));
         let of = |target: &&String| {
@@ -175,7 +176,7 @@ fn open(path: &Path, seen_as: &str, missing: &mut Vec<String>) -> Result<Library
     Ok(Library { path: path.to_owned(), seen_as: seen_as.to_owned(), bundles })
 }
 
-/// The targets of the bundle that a library registers with this address; None if the file does not tell.
+/// The targets of the bundle that a library registers with this address. None if the file does not show them.
 pub fn targets_at(path: &Path, address: u64) -> Option<Vec<String>> {
     let library = open(path, "", &mut Vec::new()).ok()?;
     library.bundles.into_iter().find(|bundle| bundle.address == address).map(|bundle| bundle.targets)
@@ -220,7 +221,7 @@ impl Look for Chosen {
     }
 }
 
-/// By the bundle's offset: the kernels of the code that is used, or of the relative.
+/// The kernels of the code that is used, or of the relative, by the offset of their bundle.
 fn kernels(
     library: &Library,
     device: &Arch,
@@ -243,7 +244,7 @@ fn kernels(
         Ok::<(), Infallible>(())
     });
     let read = report.bundles.iter().flat_map(|summary| &summary.entries);
-    // A damaged entry with some readable kernels is worth a run: the others are reported as unknown.
+    // If some kernels of a damaged entry can be read, the run continues: the others are reported as unknown.
     let damaged = read.filter(|entry| entry.kernels == 0 && entry.target.as_ref().is_some_and(|it| look.wants(it)));
     if let Some(source) = damaged.flat_map(|entry| &entry.problems).next() {
         return Err(DryrunError::Code { path: library.path.clone(), source: source.clone() });

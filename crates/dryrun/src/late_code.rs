@@ -1,4 +1,4 @@
-//! Code that the program loaded and that was in no table before the run: it is judged afterwards, from its file.
+//! Code that the program loaded and that was in no table before the run. Its file is examined after the run.
 
 use crate::RunRoot;
 use crate::kernels::targets_at;
@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjudged {
     pub device: u32,
-    /// The program's path of it.
+    /// The path of the file as the program sees it.
     pub file: String,
     pub launches: u64,
-    /// Its targets; empty if the file could not be read.
+    /// The targets in the file. Empty if the file could not be read.
     pub targets: Vec<String>,
 }
 
-/// One per device and file. Refused launches do not count.
+/// The launches, one entry per device and file. Refused launches do not count.
 pub fn of(
     place: &RunRoot,
     traces: &[Trace],
@@ -35,8 +35,8 @@ pub fn of(
             if tables.kernel(launch.head.device, kernel, module).is_some() {
                 continue;
             }
-            // An image was examined when it was loaded, unless it was compressed; a catalog's file is identified by its
-            // content.
+            // An image was examined when it was loaded, unless it was compressed. A file of a catalog is identified by
+            // its content.
             let image = |module: &Module| module.hash != 0;
             let Some(module) = module.filter(|m| !image(m) || (m.address != 0 && !images.contains_key(&m.hash))) else {
                 continue;

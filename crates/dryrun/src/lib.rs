@@ -1,8 +1,8 @@
 //! Dry run: runs the real program on a simulated GPU.
 //!
 //! The parent describes a card ([`gpu::Profile`]) and the kernels of the runtime's libraries ([`kernels`]), puts the
-//! stand-in libraries where the loader finds them first, runs the program, and reads back what its host code selected.
-//! All results are Selected, never Launched.
+//! stand-in libraries where the loader finds them first, runs the program, and reads the records of what the host code
+//! selected. All results are Selected, never Launched.
 #![forbid(unsafe_code)]
 
 mod account;
@@ -26,6 +26,7 @@ mod parallel;
 mod plan;
 mod products;
 mod program_file;
+mod run_records;
 mod run_root;
 mod runtime_diff;
 pub mod sandbox;
@@ -51,10 +52,11 @@ pub use crate::nearest_target::near;
 pub use crate::observer::DryrunObserver;
 pub use crate::plan::{Card, Map, Plan};
 pub use crate::products::{Account, Computed, Part, Pass, Products};
+pub use crate::run_records::Counted;
 pub use crate::run_root::RunRoot;
 pub use crate::runtime_diff::{Aspect, CellDifference, RuntimeDiff};
 pub use crate::selection::{Needs, Phase, Selected, TraceStep, select, select_each, steps};
-pub use crate::session::{Blas, Counted, Ending, Finish, GRAPHS, Outcome, PRODUCTS, Request, Running, Streams};
+pub use crate::session::{Blas, Ending, Finish, GRAPHS, Outcome, PRODUCTS, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Survey, last_words};
 pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, shown};

@@ -10,8 +10,8 @@ use launch::table::{KernelInfo, KernelPlace};
 use launch::trace::{Event, Trace};
 use std::collections::{HashMap, HashSet};
 
-/// The minimum size of one token's logits in bytes: no vocabulary in use is smaller, and no pooled embedding is that
-/// large per column.
+/// The minimum size of one token's logits in bytes. No vocabulary in use is smaller, and no pooled embedding has that
+/// many bytes per column.
 const LEAST_LOGITS: u64 = 4 * 1024;
 
 /// The known facts about a trace's kernels, each looked up once.
@@ -24,7 +24,7 @@ pub struct Names<'t> {
     pub served: HashSet<usize>,
     /// The end record of each bracketed call.
     ends: HashMap<usize, record::Blas>,
-    /// Products of one expert each, for types without a kernel that handles all experts at once.
+    /// Products of a single expert, for types that have no kernel for all experts at once.
     one_expert: HashSet<usize>,
 }
 
@@ -128,10 +128,10 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The phase and width if no graph gives them: from the products with a layer's own weights (experts have their own
-    /// column counts). With several input columns, a prompt needs only the output of its last one, so the head is
-    /// narrower. If the last product is as wide as all others, either every column's output was requested or the rest
-    /// was computed elsewhere; it is unknown which.
+    /// The phase and width if no graph gives them. They are derived from the products with a layer's own weights,
+    /// because experts have their own column counts. A prompt with several columns needs only the output of its last
+    /// column, so the last product is narrower. If the last product is as wide as all others, it is unknown whether
+    /// every column's output was requested or the rest was computed elsewhere.
     pub fn phase(&self, outcome: &Outcome, trace: &Trace, evaluation: &Evaluation) -> (Phase, u64) {
         // Prompts and tokens exist only in language models; the products of other programs have no phase.
         if !self.facts.values().any(|facts| facts.library == Library::Ggml) {
@@ -150,7 +150,8 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Whether a column count determines the width of an evaluation: attention's batched products do not.
+    /// Whether the column count of a product determines the width of an evaluation. It does not for attention's batched
+    /// products.
     pub fn is_weight_product(&self, trace: &Trace, place: usize) -> bool {
         match trace.events.get(place) {
             Some(Event::Launch(launch)) => self.facts.get(&launch.head.kernel).is_some_and(Facts::is_weight_product),

@@ -1,7 +1,8 @@
-//! Selects the metadata to use when a file has no code for a target: that of the nearest shipped relative.
+//! Selects the metadata to use if a file has no code for a target: that of the nearest shipped relative.
 
-/// The shipped processor nearest to `target`: the same major number first, then the nearest one with the same wavefront
-/// width, the lower one if two are equally near. None if nothing comparable is shipped.
+/// The shipped processor nearest to `target`. A processor with the same major number comes first, then the nearest one
+/// with the same wavefront width. If two are equally near, the lower one is used. None if nothing comparable is
+/// shipped.
 pub fn near<'a>(target: &str, shipped: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let of = |name: &str| gpu::TargetId::named(name).ok().and_then(|id| id.version());
     let (major, minor, stepping) = of(target)?;

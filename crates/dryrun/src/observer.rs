@@ -1,4 +1,4 @@
-//! The dry run for `investigate`, which runs by itself if a runtime is available.
+//! The dry run as an observer for `investigate`. It runs automatically if a runtime is available.
 
 use crate::sightings::{RecordContext, field_of_view, library};
 use crate::verdict::NAME;
@@ -8,7 +8,7 @@ use gguf::TensorType;
 use observe::{Blocked, ObserveContext, Observer, Sighting};
 use say::{Message, Say, say};
 
-/// The lengths that the open questions need: both sides of every threshold, the 11-to-12-token window, 290.
+/// The lengths that the open questions need: both sides of every threshold, the range from 11 to 12 tokens, and 290.
 const COLUMNS: [u64; 10] = [1, 8, 9, 11, 12, 64, 256, 257, 290, 512];
 const KINDS: [&str; 3] = ["Q4_K", "Q6_K", "F16"];
 const SHAPE: &str = "qwen2-7b";
@@ -33,7 +33,8 @@ impl Observer for DryrunObserver {
         let library =
             library(&place, None).ok_or_else(|| blocked(say!("dryrun-no-device-library", runtime = RUNTIME)))?;
         let wanted = around.scope.gpu.as_deref().or(around.scope.target.as_deref()).unwrap_or("rx-9070-xt");
-        // The subject's card, and a card that the runtime ships code for, so that a choice with full metadata can be compared.
+        // Use the subject's card, and cards that the runtime ships code for, to compare with a choice that has full
+        // metadata.
         let mut cards = vec![wanted, "gfx1100", "gfx900"];
         cards.dedup();
         let mut seen = Vec::new();

@@ -32,7 +32,7 @@ impl Plan {
         let libraries = place.libraries(blas, program)?;
         let cache = runtime::Cache::from_env();
         let described = describe(&libraries, &card.profile.target()?, !strict, cache.dir())?;
-        // A shipped target is judged as by the real runtime.
+        // A shipped target is checked as the real runtime checks it.
         let strict = strict || described.ships;
         Ok(Plan { card, described, strict })
     }
@@ -47,12 +47,12 @@ impl Plan {
 pub struct Map {
     pub plan: Plan,
     pub cells: Vec<crate::Cell>,
-    /// Kinds of matrices that the skeletons lack before their last layer.
+    /// Kinds of matrices that the skeletons do not have before their last layer.
     pub absent: Vec<String>,
 }
 
 impl Map {
-    /// Whether all requested cells are answered, by the card's own metadata.
+    /// Whether all requested cells are answered with the card's own metadata.
     pub fn reach(&self) -> evidence::Conclusion {
         crate::verdict::of_map(&self.cells, &self.plan.played(), &self.absent)
     }

@@ -1,15 +1,15 @@
 //! The second account of a run: the matrix products of every graph that the program computed with ggml, on any backend.
 //!
-//! A library preloaded before ggml's own records them (shims/graph/src/products.rs), independently of launches. The
-//! account gives the width of each evaluation, the columns whose output was requested, and the products that the CPU
-//! computed.
+//! A library that is preloaded before ggml's own records them (shims/graph/src/products.rs), independently of launches.
+//! The account gives the width of each evaluation, the columns whose output was requested, and the products that the
+//! CPU computed.
 
 use std::collections::BTreeMap;
 
 /// Products of one kind in one computed graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Products {
-    /// With the weights of experts: `columns` are tokens, `batch` the experts of each.
+    /// Whether it uses the weights of experts. Then `columns` are tokens, and `batch` is the number of experts of each.
     pub experts: bool,
     /// The type of the left operand, in capitals as in GGUF.
     pub kind: String,
@@ -17,7 +17,7 @@ pub struct Products {
     pub m: i64,
     pub columns: u64,
     pub batch: i64,
-    /// Whether the left operand is a matrix of the model; other products belong to attention.
+    /// Whether the left operand is a matrix of the model. Other products belong to attention.
     pub weights: bool,
     pub count: u64,
 }
@@ -28,9 +28,9 @@ pub struct Part {
     pub thread: u32,
     pub from: u64,
     pub end: u64,
-    /// `ROCm0`, `CPU`.
+    /// The name of the backend: `ROCm0`, `CPU`.
     pub backend: String,
-    /// Columns of the logits, if it computes them.
+    /// Columns of the logits, if this part computes them.
     pub outputs: Option<u64>,
     pub products: Vec<Products>,
 }
@@ -61,7 +61,7 @@ impl Pass {
         self.products().filter(|(_, of)| of.weights).map(|(_, of)| of.columns).max()
     }
 
-    /// Columns whose logits were requested; None if it has no logits.
+    /// Columns whose logits were requested. None if the evaluation has no logits.
     pub fn outputs(&self) -> Option<u64> {
         self.parts.iter().filter_map(|part| part.outputs).max()
     }
@@ -79,15 +79,16 @@ impl Pass {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Computed {
     pub passes: Vec<Pass>,
-    /// Why some of its graphs cannot be read: unknown layout of ggml's structures, or too many kinds of products.
+    /// The number of records that could not be read, for example of graphs with an unknown layout of ggml's structures
+    /// or with too many kinds of products.
     pub unread: u64,
 }
 
-/// By process.
+/// The computed graphs, by process.
 pub type Account = BTreeMap<u32, Computed>;
 
 impl Computed {
-    /// A truncated line ends the reading: the rest is unknown, and `unread` records this.
+    /// Parses the recorded text. Reading stops at a truncated line, and `unread` records that the rest is unknown.
     pub fn parse(text: &str) -> Computed {
         let (mut parts, mut passes, mut unread): (Vec<Part>, Vec<Pass>, u64) = (Vec::new(), Vec::new(), 0);
         for line in text.lines() {
@@ -142,7 +143,7 @@ fn products(words: &[&str]) -> Option<Products> {
     })
 }
 
-/// Groups parts by the scheduler call that they belong to; a part without one is a separate evaluation.
+/// Groups parts by the scheduler call that they belong to. A part without one is a separate evaluation.
 fn grouped(mut passes: Vec<Pass>, parts: Vec<Part>) -> Vec<Pass> {
     passes.sort_by_key(|pass| pass.from);
     let mut alone = Vec::new();

@@ -5,8 +5,8 @@ use codeobject::ReadAt;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The path inside a tree for a path on this machine: the same, except below the tree's own directories (Ollama keeps
-/// its models in /usr/share), to which nothing can be added.
+/// The path inside a tree for a path on this machine. It is the same, except below the tree's own directories, to which
+/// nothing can be added (Ollama keeps its models in /usr/share).
 pub(crate) fn seen_at(root: &Path, path: &Path) -> PathBuf {
     let rest = path.strip_prefix("/").unwrap_or(path);
     let hidden = match rest.components().next() {
@@ -29,10 +29,10 @@ pub(crate) fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
     places.into_iter().find(|path| path.symlink_metadata().is_ok())
 }
 
-/// Fails for a program that does not use the dynamic loader, because it cannot be given a library. For scripts, the
-/// interpreter counts.
+/// Fails for a program that does not use the dynamic loader, because no library can be preloaded into it. For a script,
+/// checks the interpreter.
 ///
-/// `root`: where the program's loader is looked up.
+/// `root` is the tree in which the program's loader is looked up.
 pub(crate) fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
     const INTERPRETER: u32 = 3;
     const X86_64: u16 = 62;
@@ -52,7 +52,7 @@ pub(crate) fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError>
     };
     let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
     let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
-    // Inside a tree the directories may be symlinks that resolve there, so the file name is searched for in both
+    // Inside a tree, the directories may be symlinks that resolve only there, so the file name is searched for in both
     // places.
     let name = loader.trim_start_matches('/');
     let there = [root.join(name), root.join("usr").join(name)].iter().any(|path| path.symlink_metadata().is_ok());

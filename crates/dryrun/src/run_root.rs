@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunRoot {
-    /// A tree with its own C library, entered by namespaces.
+    /// A tree with its own C library, entered through namespaces.
     Tree { name: String, root: PathBuf },
-    /// Libraries (and perhaps programs) that run on this machine's C library.
+    /// Libraries (and perhaps programs) that use this machine's C library.
     Directory { path: PathBuf },
     /// The program as installed on this machine.
     Host,
 }
 
-/// The maximum search depth: enough for any runtime's layout, and still fast.
+/// The maximum search depth. It is enough for the layout of any runtime, and the search is still fast.
 const DEPTH: u32 = 7;
 
 impl RunRoot {
-    /// A runtime in the cache by name, or a directory; it is a tree if it has its own loader.
+    /// Finds a runtime in the cache by name, or a directory. It is a tree if it has its own loader.
     pub fn find(wanted: &str) -> Result<RunRoot, DryrunError> {
         let path = Path::new(wanted);
         if !wanted.contains('/') && !path.is_dir() {
@@ -53,7 +53,7 @@ impl RunRoot {
 
     /// Every library with AMD device code, with the path at which the program will see it.
     ///
-    /// `blas`: includes the BLAS libraries, if the real ones are to run.
+    /// With `blas`, includes the BLAS libraries, for runs that use the real ones.
     pub fn libraries(&self, blas: bool, program: Option<&Path>) -> Result<Vec<(PathBuf, String)>, DryrunError> {
         let mut found = Vec::new();
         match self {
@@ -84,7 +84,7 @@ impl RunRoot {
         }
     }
 
-    /// The program itself, if it contains device code: judged like the libraries.
+    /// The program itself, if it contains device code. It is treated like the libraries.
     fn own_code(&self, program: Option<&Path>) -> Result<Option<(PathBuf, String)>, DryrunError> {
         let Some(program) = program else { return Ok(None) };
         let tree = match self {
@@ -117,7 +117,7 @@ impl RunRoot {
         }
     }
 
-    /// A library by the prefix of its name (`libhipblas.so.`), by the program's path.
+    /// Finds a library by the prefix of its name (`libhipblas.so.`). Returns the path as the program sees it.
     pub fn library(&self, start: &str) -> Option<String> {
         let (tops, root) = match self {
             RunRoot::Tree { root, .. } => {
@@ -134,7 +134,7 @@ impl RunRoot {
         for top in tops {
             let names = fs::read_dir(&top).into_iter().flatten().flatten().map(|entry| entry.file_name());
             let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(start));
-            // The loader looks up the shortest name.
+            // The loader looks for the shortest name.
             if let Some(name) = names.min_by_key(String::len) {
                 let path = top.join(name);
                 return Some(match root.and_then(|root| path.strip_prefix(root).ok()) {
@@ -161,7 +161,8 @@ fn has_loader(root: &Path) -> bool {
     places.iter().any(|at| root.join(at).exists())
 }
 
-/// Where a program of this machine finds backends: beside it, in the library directory beside its own, on the path.
+/// The directories where a program of this machine finds backends: its own, the library directory beside that, and the
+/// library path.
 fn host_directories(program: Option<&Path>) -> Vec<PathBuf> {
     let mut list: Vec<PathBuf> = std::env::var_os("LD_LIBRARY_PATH")
         .map(|paths| std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect())

@@ -4,19 +4,20 @@ use crate::{Cell, Map, Selected};
 use answer::Answer;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use launch::grammar::{Family, Path};
+use say::Kept;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What `diff A B` answers of two runtimes or two cards.
+/// The answer of `diff A B` for two runtimes or two cards.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RuntimeDiff {
-    /// As the two were named.
+    /// The two sides, as the user named them.
     pub a: String,
     pub b: String,
-    /// Type and column count of one card, each of which was asked of both.
+    /// The number of cells (one type and column count on one card) that both sides were asked for.
     pub cells: u64,
-    /// Do both select the same, and how far does that reach?
+    /// Whether both select the same, and how complete the comparison is.
     pub conclusion: Conclusion,
     pub differences: Vec<CellDifference>,
 }
@@ -26,34 +27,34 @@ impl Answer for RuntimeDiff {
 }
 
 say::named! {
-    /// In what two cells are not the same.
+    /// How two cells differ.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Aspect: name {
         Path = "path",
-        /// Another kernel or pipeline.
+        /// A different kernel or pipeline.
         Kernel = "kernel",
         Grid = "grid",
-        /// The same pipeline with other specialization constants or subgroup size.
+        /// The same pipeline with different specialization constants or subgroup size.
         Constants = "constants",
-        /// A launch that is no product.
+        /// A launch that is not a product.
         Other = "other",
-        /// One of them was not answered: whether they differ nobody knows.
+        /// One side has no answer, so it is unknown whether they differ.
         Problem = "problem",
     }
 }
 
-/// A cell in which the two do not select the same.
+/// A cell in which the two sides select differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CellDifference {
     pub card: String,
-    /// Several, separated by commas, where attention, norms and copies differ in the same way.
+    /// The type. Several types, separated by commas, if attention, norms and copies differ in the same way.
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
     pub what: Aspect,
-    pub a: String,
-    pub b: String,
+    pub a: Kept,
+    pub b: Kept,
 }
 
 impl RuntimeDiff {
@@ -94,12 +95,12 @@ impl RuntimeDiff {
 
 /// Compares family and tile first; if those agree, the kernels, then their grids.
 fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
-    let side = |cell: &Cell| cell.problem.as_ref().map_or_else(|| cell.label(), ToString::to_string);
+    let side = |cell: &Cell| cell.problem.clone().map_or_else(|| cell.label().into(), Kept::from);
     let list = |cell: &Cell, text: &dyn Fn(&Selected) -> String| {
         let list: Vec<String> = cell.products().into_iter().map(text).collect();
-        list.join("; ")
+        Kept::from(list.join("; "))
     };
-    // Solution numbers change with every release: the kernel counts, not its number.
+    // Solution numbers change with every release, so only the kernel is compared.
     let kernel = |row: &Selected| row.kernel.clone();
     let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
     let answered = a.is_answered() && b.is_answered();
@@ -115,27 +116,27 @@ fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     others(card, a, b, found);
 }
 
-/// Whether a launch is neither a product nor its preparation: unpacking and quantising belong to the chosen path.
+/// Whether a launch is neither a product nor its preparation. Unpacking and quantising belong to the chosen path.
 fn stands_alone(row: &Selected) -> bool {
     let helper = matches!(row.family, Family::Dequantize | Family::Convert | Family::Repack | Family::GemmHelper);
     let of_a_path = row.path.is_some_and(|path| path != Path::FlashAttention);
     !helper && !of_a_path && !row.is_multiplication()
 }
 
-/// Compares attention, norms, copies and similar launches: lists only those that the other side lacks, once for all
-/// weight types that share them.
+/// Compares attention, norms, copies and similar launches. Lists only those that the other side does not have, once for
+/// all weight types that share them.
 fn others(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     let list = |cell: &Cell| -> BTreeSet<String> {
         let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
         cell.rows.iter().filter(|row| stands_alone(row)).map(text).collect()
     };
-    // A failed run is reported once, as its path.
+    // A failed run was already reported when the paths were compared.
     if a.problem.is_some() || b.problem.is_some() {
         return;
     }
     let (left, right) = (list(a), list(b));
-    let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| -> String {
-        of.difference(other).cloned().collect::<Vec<_>>().join("; ")
+    let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| -> Kept {
+        of.difference(other).cloned().collect::<Vec<_>>().join("; ").into()
     };
     let (a_says, b_says) = (only(&left, &right), only(&right, &left));
     if left == right {

@@ -31,7 +31,7 @@ pub struct Needs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selected {
     pub phase: Phase,
-    /// Columns of the evaluation that it was part of.
+    /// Columns of the evaluation that contains this launch.
     pub width: u64,
     /// The device for which it was selected, by number.
     pub device: u32,
@@ -43,9 +43,9 @@ pub struct Selected {
     /// Tensor type of the weights, for a multiplication.
     pub kind: Option<String>,
     pub ne11: Option<u64>,
-    /// Whether it uses the weights of experts: its columns are then those of all experts together, or of one of them.
+    /// Whether it uses the weights of experts. Its columns are then those of all experts together, or of one expert.
     pub routed: bool,
-    /// The columns of the layer that it served: its own, or for experts those of the product that routed to them.
+    /// The columns of the layer that it serves: its own or, for experts, those of the product that routed to them.
     pub served: Option<u64>,
     pub file: String,
     pub bundle: Option<u32>,
@@ -58,9 +58,9 @@ pub struct Selected {
     /// Whether another target's metadata describes it.
     pub foreign: bool,
     pub needs: Option<Needs>,
-    /// For a BLAS call, or a kernel that one launched: each distinct call.
+    /// Each distinct call, for a BLAS call or a kernel that a BLAS call launched.
     pub calls: Vec<record::Blas>,
-    /// Numbers of the BLAS library's solutions for this kernel: as reported by the library, otherwise from the catalog.
+    /// Solution numbers of this kernel: as reported by the BLAS library, otherwise from its catalog.
     pub solutions: Vec<i64>,
 }
 
@@ -71,7 +71,7 @@ impl Selected {
         self.path.is_some_and(Path::is_product) && !helper
     }
 
-    /// The same without attention's own products, which come as a batch.
+    /// Like [`Self::is_multiplication`], without attention's own products, which come as a batch.
     pub fn is_weight_product(&self) -> bool {
         self.is_multiplication() && self.calls.iter().all(|call| blas::is_weight_product(call.batch))
     }
@@ -119,7 +119,7 @@ pub fn select(outcome: &Outcome, profiles: &[Profile]) -> Vec<Selected> {
     groups.finish()
 }
 
-/// One list per evaluation that ended with a readback, for runs whose evaluations are known beforehand.
+/// The selections, one list per evaluation that ended with a readback. For runs whose evaluations are known in advance.
 pub fn select_each(outcome: &Outcome, profiles: &[Profile]) -> Vec<Vec<Selected>> {
     let mut lists = Vec::new();
     for trace in &outcome.traces {
@@ -213,7 +213,7 @@ impl Groups {
                     }
                     row
                 }
-                // A call that the real library served is represented by the kernels that it launched.
+                // A call that the real library handled is represented by the kernels that it launched.
                 Some(Event::Blas(_)) if names.served.contains(&place) => continue,
                 Some(Event::Blas(_)) => {
                     let Some(call) = names.call(trace, place) else { continue };
@@ -273,7 +273,7 @@ fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
     }
 }
 
-/// Makes equal calls at different times equal.
+/// Removes the parts of a call that differ between equal calls at different times.
 fn plain(call: &record::Blas) -> record::Blas {
     record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, device: 0, ..*call }
 }
@@ -287,7 +287,7 @@ fn from_call(call: &record::Blas) -> Selected {
     Selected {
         phase: Phase::Other,
         width: 0,
-        // A writer that did not query the device implies a machine with one.
+        // If the writer did not query the device, assume that the machine has only one.
         device: if call.device == NO_DEVICE { 0 } else { call.device },
         family: Family::Blas,
         path: Some(Path::Blas),
@@ -375,8 +375,8 @@ pub fn weights(facts: &Facts) -> Option<&str> {
     facts.type_of("weights").or_else(|| float_weights(facts))
 }
 
-/// The type of the weights of floating-point kernels, which have one data type for both sides; pairs are loaded at
-/// once.
+/// The type of the weights of a floating-point kernel, which has one data type for both sides. The suffix `x2`, for
+/// loading two values at once, is removed.
 fn float_weights(facts: &Facts) -> Option<&str> {
     let floats = matches!(facts.family, Family::Mmvf | Family::Mmf);
     facts.type_of("data").filter(|_| floats).map(|name| name.trim_end_matches("x2"))
@@ -386,7 +386,7 @@ fn float_weights(facts: &Facts) -> Option<&str> {
 /// `convert_unary<__half, float>`.
 fn unpacked_type(facts: &Facts) -> Option<String> {
     if facts.family == Family::Convert {
-        // Activations are converted too, from F32; weights are never F32 here.
+        // Activations are also converted, but from F32, which weights never are here.
         let from = facts.parameters.first().map(|(_, value)| value.as_str())?;
         return matches!(from, "BF16" | "__hip_bfloat16" | "hip_bfloat16").then(|| "BF16".to_owned());
     }

@@ -3,41 +3,39 @@
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
 use crate::late_code::Unjudged;
-use crate::products::{Account, Computed};
+use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
+use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
 use crate::wait::wait;
 use crate::{RunRoot, device, images, late_code, solutions};
 use evidence::{Basis, LeftOutWhy};
 use gpu::{Arch, Profile};
-use launch::nullgpu_input::{COUNTED, COUNTS, COUNTS_SIZE, DIRECTORY};
-use launch::record::kind;
+use launch::nullgpu_input::{COUNTS, COUNTS_SIZE, DIRECTORY};
 use launch::table::KernelTable;
 use launch::tables::Tables;
-use launch::trace::{Event, Trace};
-use std::collections::{BTreeMap, HashMap};
+use launch::trace::Trace;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::on_path;
-use sys::private_dir;
-use sys::private_dir::{MOST_FILES, SessionDir, put};
+use sys::private_dir::{SessionDir, put};
 
 /// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blas {
-    /// A stand-in that records each call: the answer ends at "BLAS call with m, n, k".
+    /// A stand-in that records each call. The answer then ends at "BLAS call with m, n, k".
     Recorded,
-    /// The runtime's own (hipBLAS, which calls rocBLAS); each call is recorded first.
+    /// The runtime's own hipBLAS, which calls rocBLAS. Each call is recorded first.
     Real,
     /// Each call is recorded, and the same product is passed to the runtime's hipBLASLt.
     Lt,
-    /// First the runtime's own, then hipBLASLt.
+    /// The runtime's own BLAS first, then hipBLASLt.
     Both,
 }
 
@@ -71,9 +69,9 @@ pub struct Request<'a> {
     pub streams: Streams,
     /// Whether the preload shim observes too, for comparing the two records.
     pub preload: bool,
-    /// The model is a skeleton: mapping it must not fill memory with zeros.
+    /// Whether the model is a skeleton. Mapping it must not fill memory with zeros.
     pub sparse_read: bool,
-    /// Set for the program in addition to the inherited environment.
+    /// Variables that are set for the program in addition to the inherited environment.
     pub variables: &'a [(String, String)],
 }
 
@@ -88,7 +86,7 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
-    /// The signal that told us to stop. It was passed on to the program, and the results until then are here.
+    /// The signal that told us to stop. It was passed on to the program. The results up to that point are included.
     pub interrupted: Option<i32>,
     /// The program's output, if captured.
     pub said: String,
@@ -106,21 +104,22 @@ pub struct Outcome {
     pub solutions: HashMap<String, Vec<i64>>,
     /// The products of the graphs that each process computed, if requested by [`PRODUCTS`].
     pub products: Account,
-    /// Files whose code the stand-in accepted without knowing whether it is for the device, and their content.
+    /// Files whose code the stand-in accepted without knowing whether it fits the device, with their targets and
+    /// launches.
     pub unjudged: Vec<Unjudged>,
     /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
 }
 
 impl Outcome {
-    /// Records that found no room or were never finished, according to the traces or to the stand-in's own count.
+    /// Records that did not fit or were never finished, according to the traces or to the stand-in's own count.
     pub fn lost(&self) -> u64 {
         let told: u64 = self.traces.iter().map(|trace| trace.lost + trace.torn).sum();
         told.max(self.counted.as_ref().map_or(0, |counted| counted.beyond(&self.traces)))
     }
 
-    /// Whether the program finished. One that was told to stop and exited normally (a server) has finished; one that
-    /// the signal killed has not.
+    /// How far the program got. A program that was told to stop and exited normally (a server) has finished. A program
+    /// that the signal killed has not.
     pub fn finish(&self) -> Finish {
         Finish::of(self.interrupted, self.ending)
     }
@@ -135,14 +134,15 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
-    /// It was told to stop.
+    /// The program was told to stop by this signal.
     Stopped(i32),
     Failed(Ending),
 }
 
 impl Finish {
     pub fn of(interrupted: Option<i32>, ending: Ending) -> Finish {
-        /// Hang-up, interrupt, termination: requests from outside. A shell adds 128.
+        /// Hang-up, interrupt and termination: signals that tell a program to stop. A shell adds 128 to them in its
+        /// exit code.
         const ASKED: [i32; 3] = [1, 2, 15];
         match (interrupted, ending) {
             (_, Ending::Code(0)) => Finish::Whole,
@@ -153,7 +153,7 @@ impl Finish {
         }
     }
 
-    /// What the early end excludes from the answers.
+    /// Records in the basis what the early end excludes from the answers.
     pub fn leave_out(self, basis: Basis) -> Basis {
         match self {
             Finish::Whole => basis,
@@ -166,55 +166,12 @@ impl Finish {
     }
 }
 
-/// The stand-in's own counters: processes that called HIP, and records by kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted([u64; COUNTED]);
-
-impl Counted {
-    pub fn parse(page: &[u8]) -> Option<Counted> {
-        let mut counts = [0; COUNTED];
-        for (count, bytes) in counts.iter_mut().zip(page.get(..8 * COUNTED)?.chunks_exact(8)) {
-            *count = bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
-        }
-        Some(Counted(counts))
-    }
-
-    pub fn processes(&self) -> u64 {
-        self.0.first().copied().unwrap_or(0)
-    }
-
-    /// Records that were counted but are not in the traces.
-    fn beyond(&self, traces: &[Trace]) -> u64 {
-        let mut read = [0_u64; COUNTED];
-        for event in traces.iter().flat_map(|trace| &trace.events) {
-            let kind = match event {
-                Event::Launch(_) => kind::LAUNCH,
-                Event::Graph(_) => kind::GRAPH,
-                Event::Blas(_) => kind::BLAS,
-                Event::Readback(_) => kind::READBACK,
-                Event::NoMemory(_) => kind::NO_MEMORY,
-                Event::Unsupported(_) => kind::UNSUPPORTED,
-            };
-            if let Some(count) = read.get_mut(kind as usize) {
-                *count += 1;
-            }
-        }
-        self.0.iter().zip(read).skip(1).map(|(counted, read)| counted.saturating_sub(read)).sum()
-    }
-}
-
 /// One of [`Request::variables`], with any value: records the graphs that the program computes.
 pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
 
-/// One of [`Request::variables`], with any value: counts the products of every graph, as a second account of the
-/// launches.
+/// A name for [`Request::variables`]: with any value, the products of every graph are counted, as a second account of
+/// the launches.
 pub const PRODUCTS: &str = "WHICHKERNEL_PRODUCTS";
-
-/// The maximum size of one process's graphs: more than the 64 recorded graphs take.
-const MOST_GRAPHS: u64 = 256 << 20;
-
-/// The maximum number of bytes read from one process: more means a false header.
-const MOST_BYTES: u64 = 16 << 30;
 
 /// A program that is running on the stand-in.
 #[derive(Debug)]
@@ -296,7 +253,7 @@ impl Request<'_> {
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         connect(self.streams, &mut command)?;
-        // A separate process group: signals are passed on to it, and it is killed if we are.
+        // The program gets a separate process group. We pass signals on to it, and it is killed if we are.
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
         let child = self.start(&mut command, &session_dir, &program)?;
@@ -305,7 +262,8 @@ impl Request<'_> {
         Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
     }
 
-    /// An argument as the program gets it: files that are made visible to it have the path at which it sees them.
+    /// An argument as the program gets it. Files that are made visible to the program have the path at which it sees
+    /// them.
     fn argument(&self, word: &OsStr) -> OsString {
         let RunRoot::Tree { root, .. } = self.place else { return word.to_owned() };
         let path = std::path::absolute(word).unwrap_or_default();
@@ -315,7 +273,7 @@ impl Request<'_> {
         word.to_owned()
     }
 
-    /// The program; a directory of libraries may contain it.
+    /// The path of the program, which may be in the directory of libraries.
     fn located(&self) -> OsString {
         let program = self.command.first().cloned().unwrap_or_default();
         match self.place {
@@ -323,7 +281,7 @@ impl Request<'_> {
                 let beside = [path.join(&program), path.join("bin").join(&program)];
                 beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
             }
-            // A program of this machine with the tree's libraries: it is visible inside at its own path.
+            // A program of this machine with the libraries of the tree. It is visible inside at its own path.
             RunRoot::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
                 fs::canonicalize(&program).map_or(program, PathBuf::into_os_string)
             }
@@ -374,8 +332,8 @@ impl Request<'_> {
         };
         match self.place {
             RunRoot::Tree { .. } => {
-                // A tree has its own paths; of the caller's variables, only those that control the program under test
-                // are passed.
+                // A tree has its own paths. Of the caller's variables, only those that control the program under test
+                // are passed on.
                 command.env_clear();
                 for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
                     command.env(name, value);
@@ -390,8 +348,8 @@ impl Request<'_> {
         {
             add(&inherited);
         }
-        // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME still
-        // wins.
+        // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME takes
+        // precedence.
         let mut names = vec!["libamdhip64.so.6"];
         if self.preload {
             names.insert(0, "libwhichkernel-preload.so");
@@ -405,11 +363,11 @@ impl Request<'_> {
             .filter(|wanted| self.variables.iter().any(|(name, _)| name == wanted))
             .collect();
         if !wanted.is_empty() {
-            // Before the stand-in, because it examines readbacks.
+            // This library must come before the stand-in, because it examines readbacks.
             names.insert(0, "libwhichkernel-graph.so");
         }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
-        // This program itself is observed by preload: pass the shim on to the program that it starts.
+        // If a preload watch observes this process, pass its shim on to the program that we start.
         if let Some(watched) = watched().filter(|_| !self.preload) {
             preload.insert(0, watch::preload::library(&watched).into());
             let limit = std::env::var_os(watch::preload::LIMIT_VARIABLE).unwrap_or_default();
@@ -421,7 +379,7 @@ impl Request<'_> {
         command.envs(wanted.into_iter().map(|name| (name, directory)));
     }
 
-    /// The real libraries as the program sees them; the stand-in before them forwards calls.
+    /// Sets the paths of the real libraries as the program sees them. The stand-in forwards calls to them.
     fn blas_behind(&self, command: &mut Command) -> Result<(), DryrunError> {
         let lanes = [
             (self.blas.rocblas(), "WHICHKERNEL_HIPBLAS", "libhipblas.so."),
@@ -494,66 +452,4 @@ pub(crate) fn ending(status: ExitStatus) -> Ending {
         Some(signal) => Ending::Signal(signal),
         None => Ending::Code(status.code().unwrap_or(-1)),
     }
-}
-
-/// The files that the processes wrote, by the end of their names.
-fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, DryrunError> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let Some(of) = name.strip_prefix(start) else { continue };
-        let mut text = Vec::new();
-        let file = sys::regular_file::open(&path).map_err(io_at(&path))?;
-        file.take(MOST_GRAPHS).read_to_end(&mut text).map_err(io_at(&path))?;
-        found.insert(of.to_owned(), String::from_utf8_lossy(&text).into_owned());
-    }
-    Ok(found)
-}
-
-/// The counted products of each process.
-pub(crate) fn products_in(directory: &Path) -> Result<Account, DryrunError> {
-    let computed = |(process, text): (String, String)| Some((process.parse().ok()?, Computed::parse(&text)));
-    Ok(texts(directory, "products.")?.into_iter().filter_map(computed).collect())
-}
-
-fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {
-    let (mut traces, mut seen) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let list = match name.split_once('.') {
-            Some(("trace", _)) => &mut traces,
-            Some(("seen", _)) => &mut seen,
-            _ => continue,
-        };
-        list.extend(read(&path)?);
-    }
-    traces.sort_by_key(|trace| trace.start_ns);
-    seen.sort_by_key(|trace| trace.start_ns);
-    Ok((traces, seen))
-}
-
-fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
-    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
-    Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
-}
-
-/// The file grows by whole segments; only the used part is read. None for a file whose process was killed while
-/// creating it.
-pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DryrunError> {
-    let mut file = private_dir::open(path, false).map_err(io_at(path))?;
-    let mut head = [0; 16];
-    if file.metadata().map_err(io_at(path))?.len() < launch::record::FIRST {
-        return Ok(None);
-    }
-    file.read_exact(&mut head).map_err(io_at(path))?;
-    let used = head.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes)).max(4096);
-    if used > MOST_BYTES {
-        return Err(io_at(path)(std::io::Error::other(format!("says that {used} bytes of it are used"))));
-    }
-    let mut bytes = head.to_vec();
-    file.take(used - 16).read_to_end(&mut bytes).map_err(io_at(path))?;
-    if !bytes.starts_with(&launch::record::MAGIC) && bytes.iter().take(8).all(|byte| *byte == 0) {
-        return Ok(None);
-    }
-    Ok(Some(bytes))
 }

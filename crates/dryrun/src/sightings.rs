@@ -1,4 +1,4 @@
-//! A dry run's evidence: rung Selected, device stand-in, never higher.
+//! The evidence of a dry run. Its rung is Selected and never higher, because the device is a stand-in.
 
 use crate::cell::Cell;
 use crate::verdict::{NAME, is_blas};
@@ -119,7 +119,7 @@ impl RecordContext<'_> {
         Ok(list)
     }
 
-    /// What else the run did not cover, and its second account.
+    /// Adds the other gaps of the run, and its second account.
     fn gaps(&self, outcome: &Outcome, mut coverage: Coverage) -> Coverage {
         for file in &outcome.unjudged {
             let why = match file.targets.as_slice() {
@@ -183,18 +183,18 @@ impl RecordContext<'_> {
             let seen = Observation::on::<Rung>(id(), self.subject(), Finding::Saw(fact), coverage.clone(), self.time)?;
             list.push(Sighting::from(seen).with(Raw::text(raw)));
         }
-        // If nothing was launched, nothing proves that the observation worked.
+        // If nothing was launched, there is no proof that the observation works.
         let launched = coverage.seen > 0;
         let swept =
             Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
-        let canary = || Canary::in_target("the launches of the run itself passed the stand-in");
+        let canary = || Canary::in_target(say!("canary-stand-in"));
         let swept = if launched { swept.canary(canary()) } else { swept };
         list.push(Sighting::from(swept).with(Raw::text(raw)));
         Ok(list)
     }
 }
 
-/// Every launch passes through the stand-in; it cannot see what the host never launches.
+/// Every launch passes through the stand-in, but it cannot see code that the host never launches.
 pub fn field_of_view() -> FieldOfView {
     let topics = ["kernel", "matmul.*", "blas.call", "flash-attn.*"];
     FieldOfView::new(topics.map(View::new).to_vec())
@@ -203,7 +203,7 @@ pub fn field_of_view() -> FieldOfView {
         .blind(key!("view-dryrun-blind-blas"))
 }
 
-/// Tensile's names are their own keys; the readable form would hide that it is a `Cijk_*`.
+/// A Tensile kernel keeps its own name. The readable form would hide that it is a `Cijk_*`.
 fn name(row: &Selected) -> String {
     if row.mangled.starts_with("Cijk_") { row.mangled.clone() } else { row.kernel.clone() }
 }
@@ -214,7 +214,7 @@ fn of_cell(cell: &Cell, facts: &mut Vec<Fact>) {
     let mut seen = Vec::new();
     for row in cell.products() {
         let Some(kind) = row.kind.as_deref() else { continue };
-        // The most frequent kernel of a type represents it; its fix-up is not a separate choice.
+        // The most frequent kernel represents a type. Its fix-up is not a separate choice.
         if row.family == Family::MmqFixup || seen.contains(&kind.to_owned()) {
             continue;
         }

@@ -1,8 +1,9 @@
 //! Adds solution numbers to kernel names, from the catalog beside the code object.
 //!
-//! A kernel may serve several solutions (another split of K, another padding); all numbers are then given. hipBLASLt's
-//! API takes the catalog's number. rocBLAS' (`rocblas_gemm_ex`, `rocblas-bench --solution_index`) takes it plus one,
-//! since 0 leaves the choice to the library: with that number, rocBLAS 4.4 launches the same kernel.
+//! A kernel may serve several solutions, which differ in their split of K or their padding. All of their numbers are
+//! then given. hipBLASLt's API takes the number of the catalog. rocBLAS' API (`rocblas_gemm_ex`, `rocblas-bench
+//! --solution_index`) takes that number plus one, since 0 leaves the choice to the library. With that number, rocBLAS
+//! 4.4 launches the same kernel.
 
 use crate::images;
 use crate::run_root::RunRoot;
@@ -46,7 +47,8 @@ pub fn numbers(place: &RunRoot, traces: &[Trace], images: &HashMap<u64, String>)
     found
 }
 
-/// `NAME.dat` beside `NAME.co`; kernels for any GPU have one catalog for all objects (`NAME_fallback.dat`).
+/// The catalog of a code object: `NAME.dat` beside `NAME.co`. Kernels for any GPU have one catalog for all objects
+/// (`NAME_fallback.dat`).
 fn beside(object: &Path) -> Option<PathBuf> {
     let own = object.with_extension("dat");
     if own.is_file() {

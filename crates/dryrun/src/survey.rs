@@ -1,4 +1,4 @@
-//! The map of a card: the real program's selection for each tensor type and column count.
+//! The map of a card: what the real program selects for each tensor type and column count.
 //!
 //! One process per type runs llama-bench over all lengths on a skeleton model. The host reads a result back once per
 //! length, which separates the lengths.
@@ -25,7 +25,7 @@ pub struct Survey<'a> {
     pub described: &'a Described,
     pub strict: bool,
     pub shape: Shape,
-    /// Layers of the skeleton. After the attention of the last one, only one column remains: see
+    /// Layers of the skeleton. After the attention of the last layer, only one column remains: see
     /// [`Shape::least_layers`].
     pub layers: u32,
     pub blas: Blas,
@@ -39,7 +39,7 @@ struct SeenRun {
     agreed: bool,
 }
 
-/// The problem of a cell that was not reached.
+/// The problem of a cell that the run did not reach because of an interrupt.
 pub(crate) fn interrupted() -> Message {
     say!("dryrun-cell-interrupted")
 }
@@ -141,8 +141,8 @@ impl Survey<'_> {
     ) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (&columns, mut rows) in columns.iter().zip(lists) {
-            // Every weight matrix of a skeleton has one type, except those that route to experts; a BLAS call gets its
-            // unpacked form.
+            // All weight matrices of a skeleton have one type, except those that route to experts. Set it here, because
+            // a BLAS call gets the unpacked form and does not show the type.
             if one_type && self.shape.experts.is_none() {
                 for row in rows.iter_mut().filter(|row| row.is_multiplication()) {
                     row.kind = Some(kind.to_owned());
@@ -155,7 +155,7 @@ impl Survey<'_> {
     }
 }
 
-/// Writes a skeleton to a file that exists as long as the directory.
+/// Writes a skeleton to a file, which exists as long as the directory.
 pub(crate) fn laid_out(skeleton: &gguf::Skeleton) -> Result<(SessionDir, PathBuf), DryrunError> {
     let base = std::env::temp_dir();
     let home = SessionDir::new("model", &base).map_err(io_at(base))?;
@@ -166,7 +166,7 @@ pub(crate) fn laid_out(skeleton: &gguf::Skeleton) -> Result<(SessionDir, PathBuf
     Ok((home, model))
 }
 
-/// llama-bench over all lengths, each in one micro-batch and once.
+/// The command line of llama-bench for all lengths, each run once in a single micro-batch.
 pub(crate) fn bench_command(model: &std::path::Path, columns: &[u64]) -> Vec<OsString> {
     let list: Vec<String> = columns.iter().map(u64::to_string).collect();
     let widest = columns.iter().copied().max().unwrap_or(1).max(512).to_string();
@@ -190,7 +190,7 @@ pub fn last_words(outcome: &Outcome) -> Message {
     words_of(&outcome.said, outcome.ending)
 }
 
-/// The same, from a program's output and how it ended.
+/// Like [`last_words`], from a program's output and its ending.
 pub(crate) fn words_of(said: &str, ending: Ending) -> Message {
     let telling = |line: &&str| {
         let line = line.to_ascii_lowercase();

@@ -23,8 +23,7 @@ pub struct Played<'a> {
 }
 
 impl Played<'_> {
-    /// Another target's metadata replaced its own: the host's choice is valid, but grids that depend on occupancy are
-    /// not.
+    /// If another target's metadata was used, the host's choice is valid, but grids that depend on occupancy are not.
     fn leave_out(&self, basis: Basis) -> Basis {
         if self.described.ships { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
@@ -35,7 +34,7 @@ impl Played<'_> {
 pub struct Verdict {
     /// Whether the list is everything that the program would have launched.
     pub reach: Conclusion,
-    /// The paths of products in prompts and in tokens; None if the run had no such evaluation.
+    /// The paths of products in prompts and in tokens. None if the run had no such evaluation.
     pub prompts: Option<Conclusion>,
     pub tokens: Option<Conclusion>,
     /// Whether a BLAS library was called.
@@ -74,7 +73,7 @@ impl Verdict {
         }
     }
 
-    /// The reach for one device's rows: a device with a shipped target is not affected by another one.
+    /// The reach of one device's rows. The metadata of one device does not affect the rows of another.
     pub fn reach_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Reach {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
         let basis = Basis::live(NAME, [device.target], Rung::Selected, Unit::Launches, launches);
@@ -89,7 +88,7 @@ pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
     of_map(cells, device, &[])
 }
 
-/// The same for skeletons without these kinds of matrices.
+/// Like [`of_cells`], for skeletons that lack some kinds of matrices (`absent`).
 pub(crate) fn of_map(cells: &[Cell], device: &Played<'_>, absent: &[String]) -> Conclusion {
     let answered = cells.iter().filter(|cell| cell.is_answered()).count() as u64;
     let lost = cells.iter().map(|cell| cell.lost).sum();
@@ -104,7 +103,7 @@ pub fn reach_of_cell(cell: &Cell, device: &Played<'_>) -> Reach {
     shown(&of_cells(std::slice::from_ref(cell), device))
 }
 
-/// The reach of what is shown: if nothing is shown, nothing is known.
+/// The reach of the rows that are shown. If none is shown, nothing is known.
 pub fn shown(reach: &Conclusion) -> Reach {
     if reach.answered() == 0 { Reach::Unknown } else { reach.reach() }
 }
@@ -115,7 +114,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What the run excludes from every answer, and the second account if the program provides one.
+    /// Adds what the run excludes from every answer, and the second account if the program provides one.
     fn around(&self, basis: Basis, devices: &[Played<'_>]) -> Basis {
         let outcome = self.outcome;
         let mut basis = basis.lost(outcome.lost());
@@ -161,8 +160,8 @@ fn elsewhere(outcome: &Outcome, phase: Phase) -> Vec<String> {
     ways.into_iter().map(|(backend, kinds)| with_kinds(backend, kinds)).collect()
 }
 
-/// Products of a phase that have neither the evaluation's width nor that of its last column: a verdict must not ignore
-/// them.
+/// Products of a phase that have neither the evaluation's width nor that of its last column. A verdict must take them
+/// into account.
 fn unplaced(selected: &[Selected], phase: Phase) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let narrowest = |width: u64| {
@@ -185,13 +184,13 @@ pub fn is_blas(row: &Selected) -> bool {
     row.family == Family::Blas || !row.calls.is_empty() || of_library
 }
 
-/// The products of a phase at its full width: products for the last column alone do not determine the prompt's path.
+/// The products of a phase at its full width. Products for the last column alone do not determine the path of a prompt.
 fn full(selected: &[Selected], phase: Phase) -> impl Iterator<Item = &Selected> {
     let of = move |row: &&Selected| row.phase == phase && row.is_weight_product() && row.served == Some(row.width);
     selected.iter().filter(of)
 }
 
-/// `MMQ (Q4_K, Q6_K)`: each path with its types.
+/// Each path with its types: `MMQ (Q4_K, Q6_K)`.
 fn ways(rows: &[&Selected]) -> Vec<String> {
     let mut ways: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Waits for a program and passes on signals meanwhile: Ctrl-C and TERM are meant for the program as well.
+//! Waits for a program and passes signals on to it: Ctrl-C and TERM are meant for the program as well.
 
 use crate::error::DryrunError;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -12,7 +12,7 @@ use sys::interrupt;
 
 /// The maximum amount of a program's output that is kept.
 const MOST_SAID: usize = 1 << 20;
-/// How long a program has to exit after it was asked to.
+/// The time that a program has to exit after it was told to.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// The polling interval, which grows with the running time.
 const STEPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
@@ -24,7 +24,7 @@ pub struct Ended {
     pub interrupted: Option<i32>,
 }
 
-/// The child leads its own process group.
+/// Waits for the child, which must lead its own process group.
 pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
     let failed = |source| DryrunError::Start { program: program.to_string_lossy().into_owned(), source };
     let (out, err) = (Listener::new(child.stdout.take()), Listener::new(child.stderr.take()));
@@ -48,7 +48,7 @@ pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
     };
     let interrupted = told.map(|(signal, _)| signal).or_else(interrupt::signal);
     if interrupted.is_some() {
-        // Everything that it started is killed too, so that nothing is left behind.
+        // Also kill everything that the program started, so that nothing is left behind.
         tell(leader, Signal::KILL);
     }
     let said = out.end(interrupted.is_some()) + &err.end(interrupted.is_some());
@@ -75,7 +75,7 @@ impl Listener {
         Listener { kept, thread }
     }
 
-    /// `now`: another process may still hold the other end; do not wait for it.
+    /// Returns the output. With `now`, does not wait for another process that may still hold the other end.
     fn end(self, now: bool) -> String {
         if let Some(thread) = self.thread.filter(|_| !now) {
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! Small C programs of this machine on the stand-in: each SONAME, children, refusals, and a crash.
+//! Tests small C programs of this machine on the stand-in: each SONAME, child processes, refusals, and a crash.
 
 use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use gpu::Profile;
@@ -6,7 +6,7 @@ use launch::trace::Event;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Prints what it sees, in two processes, then does what its argument requests.
+/// Prints the devices that it sees, in two processes, then does what its argument requests.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ const LAYOUTS: [(&str, &str, u32, u32); 3] = [
     ("libamdhip64.so.7", "hipGetDevicePropertiesR0600", 1160, 388),
 ];
 
-/// The program, linked against a library of that name, as a build with that release's HIP would be.
+/// Builds the program, linked against a library of that name, as a build with HIP of that release would be.
 fn built(home: &Path, (soname, properties, arch, units): (&str, &str, u32, u32), more: &[&str]) -> PathBuf {
     let (source, library) = (home.join("program.c"), home.join(soname));
     std::fs::write(&source, PROGRAM).expect("a file");
@@ -60,7 +60,7 @@ fn built(home: &Path, (soname, properties, arch, units): (&str, &str, u32, u32),
         .status()
         .expect("gcc runs");
     assert!(status.success());
-    // It must be found where the dry run puts it, not where it was linked.
+    // The program must find the library where the dry run puts it, not where it was linked.
     std::fs::remove_file(library).expect("removed");
     program
 }
@@ -159,7 +159,7 @@ fn a_program_for_another_c_library_says_what_to_do() {
         sparse_read: false,
         variables: &[],
     };
-    // Not started at all, so that the message is ours rather than the system's "No such file or directory".
+    // The program is not started at all, so the message is ours rather than the system's "No such file or directory".
     let refused = request.run().expect_err("refused").to_string();
     assert!(refused.contains("no-such-ld-musl"), "{refused}");
     assert!(refused.contains("--runtime DIR"), "{refused}");

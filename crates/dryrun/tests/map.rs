@@ -1,9 +1,9 @@
-//! The real llama-bench of a real runtime, on simulated cards.
+//! Tests the real llama-bench of a real runtime, on simulated cards.
 
 use dryrun::{Blas, Cell, RunRoot, Survey, describe};
 use gguf::TensorType;
 
-/// Six rows recorded with another stand-in: path and tile by type and prompt length.
+/// Six rows that were recorded with another stand-in: path and tile by type and prompt length.
 const SEEN: &str = include_str!("data/dryrun-sample.tsv");
 
 fn place() -> Option<RunRoot> {
@@ -49,7 +49,8 @@ fn experts_above_one_column_stand_in_the_map() {
     for cell in &cells {
         assert!(cell.is_answered(), "{:?}", cell.problem);
         let (experts, dense): (Vec<_>, Vec<_>) = cell.products().into_iter().partition(|row| row.routed);
-        // Gate, up and down of each layer at this width; those of the last layer run only for the last column.
+        // There are gate, up and down of each layer at this width. Those of the last layer run only for the last
+        // column.
         assert!(!experts.is_empty() && !dense.is_empty(), "{}: {:?}", cell.columns, cell.label());
         assert!(cell.label().contains(",e:mm"), "{}", cell.label());
     }

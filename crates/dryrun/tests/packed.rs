@@ -1,4 +1,4 @@
-//! Code moved out of its library: Debian's libggml-hip, split by our own writer, on simulated cards.
+//! Tests code that was moved out of its library: Debian's libggml-hip, split by our own writer, on simulated cards.
 
 use codeobject::{CodeObject, Kernel, ReadAt};
 use dryrun::{Blas, Described, Ending, Request, RunRoot, Selected, Streams, describe, last_words, select};
@@ -36,7 +36,8 @@ impl Look for Objects {
     fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, _: &mut Self::Out) {}
 }
 
-/// Hard-links the tree `from`, except for the library, whose code for one target is now in an archive called `archive`.
+/// Hard-links the tree `from`, except for the library. The library's code for one target is moved to an archive called
+/// `archive`.
 fn split_tree(from: &Path, to: &Path, archive: &str) {
     let library = File::open(&from.join(LIBRARY)).expect("the library");
     let mut entries = Vec::new();
@@ -53,7 +54,7 @@ fn split_tree(from: &Path, to: &Path, archive: &str) {
     fs::remove_file(&path).expect("a link of ours");
     let reference = make::kpack_reference("lib/libggml-hip.so", &["../.kpack/ggml_@GFXARCH@.kpack"]);
     let split = make::split_of(&library, &reference).expect("a library with wrappers");
-    // The removed parts stay holes in the file.
+    // The removed parts become holes in the file.
     let out = fs::File::create_new(&path).expect("a file");
     let mut at = 0;
     for hole in split.emptied.iter().chain([&codeobject::Range { start: library.len(), end: library.len() }]) {
@@ -75,7 +76,7 @@ fn described(place: &RunRoot, card: &str, cache: &Path) -> Described {
     describe(&libraries, &target, true, cache).expect("a kernel table")
 }
 
-/// Every kernel of the library by bundle, with everything that the stand-in is told about it.
+/// Every kernel of the library by bundle, with everything that the stand-in gets to know about it.
 fn kernels(described: &Described) -> Vec<(u32, String)> {
     let table = KernelTable::parse(&described.table).expect("a table");
     let of = |(kernel, place): (&launch::table::KernelInfo, &u32)| {
@@ -122,7 +123,7 @@ fn run(place: &RunRoot, described: &Described, home: &Path) -> Vec<(String, u64)
 #[test]
 fn the_stand_in_loads_code_that_left_the_library() {
     let Some(dir) = test_artifacts::need("debian-sid") else { return };
-    // Beside the tree, because hard links do not cross file systems.
+    // The directory is beside the tree, because hard links do not cross file systems.
     let temporary = tempfile::tempdir_in(&dir).expect("a directory");
     let (home, cache) = (temporary.path().join("home"), temporary.path().join("cache"));
     fs::create_dir_all(&home).expect("a directory");
@@ -137,11 +138,11 @@ fn the_stand_in_loads_code_that_left_the_library() {
     let (listed, again) = (kernels(&before), kernels(&after));
     assert!(listed.len() > 7_000 && listed == again, "{} kernels, then {}", listed.len(), again.len());
     assert_eq!(run(&place, &after, &home), run(&whole, &before, &home));
-    // For a card without an archive there is no code, and only the other target's metadata can replace it.
+    // For a card without an archive, there is no code, and only the metadata of another target can replace it.
     let other = described(&place, "gfx1030", &cache);
     assert_eq!((other.ships, other.near.as_deref()), (false, Some(TARGET)));
 
-    // Code for the generic target serves the card but is not its own.
+    // Code for the generic target fits the card but is not its own.
     let archives = root.join(LIBRARY).parent().and_then(Path::parent).expect("a directory").join(".kpack");
     fs::remove_dir_all(&archives).expect("ours");
     let gone = described(&place, TARGET, &cache);

@@ -1,4 +1,4 @@
-//! Real programs of a real runtime on simulated cards: benchmark, server, and error cases.
+//! Tests real programs of a real runtime on simulated cards: benchmark, server, and error cases.
 
 use dryrun::{
     Blas, Described, DryrunError, Ending, Outcome, PRODUCTS, Phase, Played, Request, RunRoot, Streams, Verdict,
@@ -123,7 +123,8 @@ fn decoded_tokens_are_counted_through_graph_replays() {
     assert_eq!(lists.len(), 16);
     let rows = select(&outcome, std::slice::from_ref(&stage.profile));
     assert!(rows.iter().all(|row| row.phase == Phase::Decode));
-    // Per token and layer: Q, K, V, output, gate and up together or separately, down; and the head.
+    // Each token has these products per layer: Q, K, V, output, gate and up (together or separately), down; and the
+    // head once.
     let products: u64 = rows.iter().filter(|row| row.family == Family::Mmvq).map(|row| row.count).sum();
     assert_eq!(products % 16, 0, "every token takes the same kernels: {products}");
     assert!(rows.iter().all(|row| row.needs.is_some()), "every kernel is in the table");
@@ -260,7 +261,8 @@ fn needs(rows: &[dryrun::Selected], device: u32) -> Vec<(String, Option<dryrun::
 #[test]
 fn each_of_two_cards_is_judged_by_its_own_target() {
     let Some(place) = place() else { return };
-    // Wavefronts of 64 and of 32: judged by the other's metadata, launches were wrongly refused.
+    // The wavefronts have 64 and 32 lanes. When each was checked with the other's metadata, launches were wrongly
+    // refused.
     let stages = [("gfx906", 0), ("gfx1100", 1)];
     let stages = stages.map(|(card, number)| (Stage::new(place.clone(), card, "qwen2-7b", "Q4_K", false), number));
     let [(first, _), (second, _)] = &stages;
@@ -313,7 +315,7 @@ fn ask(port: u16, body: &str) -> Option<String> {
     None
 }
 
-/// On this machine, without any runtime: what is refused, and with which message.
+/// Runs a program of this machine without any runtime, to test which programs are refused and with which message.
 fn host_run(program: &Path) -> Result<Outcome, DryrunError> {
     let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let profile = gpu::find("gfx1100").expect("a card");

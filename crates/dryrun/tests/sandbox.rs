@@ -1,4 +1,4 @@
-//! The real tools of Debian sid, run from the unpacked tree as the user of the tests.
+//! Tests the real tools of Debian sid, run from the unpacked tree as the user who runs the tests.
 
 use dryrun::sandbox::{Enter, EnterError};
 use std::{fs, process::Command};

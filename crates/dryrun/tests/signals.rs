@@ -1,6 +1,7 @@
-//! A dry run that is interrupted or killed: the program ends with it, its results are reported, and nothing is left.
+//! Tests a dry run that is interrupted or killed: the program ends with it, its results are reported, and nothing is
+//! left behind.
 //!
-//! One test alone in its process, because signals affect the whole process.
+//! This test is alone in its process, because signals affect the whole process.
 
 use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use rustix::process::{Signal, getpid, kill_process};
@@ -73,10 +74,10 @@ fn a_signal_is_passed_on_and_what_was_seen_is_told_and_a_killed_run_leaves_no_pr
     cc.arg("-o").arg(home.join("launcher")).arg(source).arg("-L").arg(home);
     cc.args(["-l:libamdhip64.so.6", "-lpthread", "-ldl", "-Wl,--allow-shlib-undefined"]);
     assert!(cc.status().expect("a C compiler").success());
-    // A run that is killed, in a separate process: the program and its children end, its directory stays.
+    // Kill a run in a separate process: the program and its children end, and its directory remains.
     let own = std::env::current_exe().expect("this program");
     let mut part = Command::new(own);
-    // It is killed before it can report its test result.
+    // The process is killed before it can report its test result.
     let mut part =
         part.env(PART, home).env("TMPDIR", home).stdout(std::process::Stdio::null()).spawn().expect("started");
     wait_for(|| ready(home));
@@ -87,12 +88,12 @@ fn a_signal_is_passed_on_and_what_was_seen_is_told_and_a_killed_run_leaves_no_pr
     for name in ["inner", "outer", "said"] {
         std::fs::remove_file(home.join(name)).expect("removed");
     }
-    // The next run removes it, once the kernel has closed what the killed ones held.
+    // The next run removes the directory, once the kernel has closed the files of the killed processes.
     wait_for(|| {
         sys::private_dir::sweep(home);
         nests(home) == 0
     });
-    // A run that is told to stop reports what it saw.
+    // A run that is told to stop reports what it saw until then.
     sys::interrupt::catch();
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! The conclusions from a run never exceed what was seen.
+//! Tests that the conclusions from a run never exceed what was seen.
 
 use dryrun::{
     Blas, Cell, Described, Ending, Finish, Outcome, Played, Request, RunRoot, Streams, Verdict, select, shown,
@@ -14,7 +14,7 @@ fn described(ships: bool) -> Described {
     Described { table, ships, ..Described::default() }
 }
 
-/// A real run of a program of this machine.
+/// Runs a real program of this machine.
 fn run(words: &[&str]) -> Outcome {
     let command: Vec<OsString> = words.iter().map(OsString::from).collect();
     let request = Request {
@@ -125,7 +125,7 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
     let device = Played { target: "gfx1100", described: &described };
     let reach = dryrun::of_cells(&[failed(1), failed(8)], &device);
     assert_eq!((shown(&reach), reach.unanswered()), (Reach::Unknown, 2));
-    // A run that ended normally without a product of that width has not answered either.
+    // A run that ended normally but has no product of that width is not an answer either.
     let silent = Cell { problem: None, ..failed(1) };
     assert!(!silent.is_answered());
     assert_eq!(dryrun::reach_of_cell(&silent, &device), Reach::Unknown);

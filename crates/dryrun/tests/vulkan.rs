@@ -1,4 +1,4 @@
-//! The real loader, ggml, RADV and its compiler on simulated cards.
+//! Tests the real loader, ggml, RADV and its compiler on simulated cards.
 
 use dryrun::{
     Backends, Blas, Card, Ending, Map, Plan, RunRoot, Streams, Survey, VulkanCard, VulkanDiff, VulkanMap,
@@ -87,7 +87,7 @@ fn each_generation_gets_kernels_of_its_own() {
     }
 }
 
-/// ggml silently computes on the CPU; no kernel of the card is named then.
+/// ggml silently computes on the CPU. The answer must then not name a kernel of the card.
 #[test]
 fn what_ran_on_the_processor_names_no_kernel() {
     let Some(stage) = Stage::new() else { return };
@@ -98,7 +98,7 @@ fn what_ran_on_the_processor_names_no_kernel() {
     assert_ne!(*answer.reach.says(), Says::Complete, "that nothing came is not that all of it was seen");
 }
 
-/// The stand-in has 4 GiB; a 7B shape in F32 has more.
+/// The stand-in has 4 GiB, and a model of 7B shape in F32 needs more.
 #[test]
 fn a_model_that_is_larger_than_the_stand_in_is_answered() {
     let Some(stage) = Stage::new() else { return };
@@ -131,7 +131,8 @@ fn a_place_without_radv_is_refused_with_the_way_to_it() {
     assert!(error.contains("runtime fetch debian-sid --parts tools,vulkan"), "{error}");
 }
 
-/// Each length is a separate pass: the single column of the last block occurs at every length and answers for none.
+/// Each length is a separate pass. The single column of the last block occurs at every length, so it is not the answer
+/// for any of them.
 #[test]
 fn a_grid_has_a_cell_for_each_type_and_length() {
     let Some(stage) = Stage::new() else { return };
@@ -147,7 +148,7 @@ fn a_grid_has_a_cell_for_each_type_and_length() {
     assert_eq!(labels.len(), 6);
     assert!(labels.iter().filter(|(kind, ..)| *kind == "Q8_0").all(|(_, _, label)| !["-", "!"].contains(label)));
     assert!(map.is_answered() && *map.reach().says() == Says::Complete && map.reach().is_whole());
-    // The sizes are those of the model: 2048 wide, feed-forward 8192.
+    // The sizes are those of the model: width 2048, feed-forward 8192.
     let wide = map.cells.iter().find(|cell| cell.kind == "Q4_K" && cell.columns == 290).expect("asked");
     let sizes: Vec<[u32; 3]> = wide.products().flat_map(|row| row.sizes.clone()).collect();
     assert!(sizes.contains(&[8192, 290, 2048]) && sizes.contains(&[512, 290, 2048]), "{sizes:?}");
@@ -165,7 +166,7 @@ fn a_grid_has_a_cell_for_each_type_and_length() {
     let has = |words: &[&str]| text.iter().any(|line| words.iter().all(|word| line.contains(word)));
     assert!(has(&["vulkan.pipeline", "matmul_quant_f16_f16acc_aligned_2", "290", "libggml-vulkan.so"]), "{text:#?}");
     assert!(has(&["vulkan.driver", "radv Mesa"]) && text.iter().all(|line| line.contains("selected")));
-    // A map does not differ from itself; a card without matrix units differs in every cell with many columns.
+    // A map does not differ from itself. A card without matrix units differs in every cell with many columns.
     let same = VulkanDiff::of(("a", &map), ("b", &map), "sid".into());
     assert!(same.differences.is_empty() && same.conclusion.is_whole());
     let other = stage.survey("navi10", "llama-3.2-1b", &["Q4_K", "Q8_0"], &[1, 9, 290]);
@@ -173,7 +174,7 @@ fn a_grid_has_a_cell_for_each_type_and_length() {
     assert!(matches!(diff.conclusion.says(), Says::Different { .. }) && diff.differences.len() >= 4, "{diff:?}");
 }
 
-/// Lists select experts; routing and attention are not confused with their weights.
+/// Lists select experts. Routing and attention must not be confused with the experts' weights.
 #[test]
 fn experts_have_a_cell_at_the_columns_of_their_layer() {
     let Some(stage) = Stage::new() else { return };
@@ -201,8 +202,8 @@ fn a_trace_leaves_nothing_out() {
     assert!(steps.last().is_some_and(|step| step.node.is_some_and(|node| node.contains("result_output"))));
 }
 
-/// The same product on the same card: HIP's tile kernel and RADV's, each with facts about its own code. If the HIP
-/// library has no code for the target, registers and instructions are not reported.
+/// Compares HIP's tile kernel with RADV's for the same product on the same card, each with facts about its own code. If
+/// the HIP library has no code for the target, registers and instructions are not reported.
 #[test]
 fn hip_and_vulkan_stand_side_by_side() {
     let (Some(stage), Some(sid)) = (Stage::new(), test_artifacts::need("debian-sid")) else { return };

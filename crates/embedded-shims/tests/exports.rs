@@ -1,4 +1,5 @@
-//! What the loader needs of the shims: names, versions, addresses, and nothing that an old system lacks.
+//! Tests what the loader needs from the shims: names, versions and addresses. The shims must not need anything that an
+//! old system lacks.
 
 use object::read::elf::{ElfFile64, Sym, VersionTable};
 use object::{Endianness, elf};
@@ -7,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 type Header = elf::FileHeader64<Endianness>;
 
 struct Dynamic {
-    /// Name, version and address of what is defined.
+    /// Name, version and address of each defined symbol.
     defined: Vec<(String, String, u64)>,
-    /// Name and version of what is needed.
+    /// Name and version of each needed symbol.
     needed: Vec<(String, String)>,
 }
 
@@ -71,7 +72,7 @@ fn nothing_newer_than_glibc_2_17_is_needed() {
     for (name, library) in all() {
         for (symbol, version) in dynamic(library).needed {
             let Some(number) = version.strip_prefix("GLIBC_") else {
-                // What the BLAS stand-in asks of the GPU's, which is loaded before it.
+                // The BLAS stand-in needs these functions of the GPU stand-in, which is loaded before it.
                 let of_nullgpu = ["whichkernel_blas", "whichkernel_unsupported", "hipGetDevice", "hipMalloc"];
                 assert!(of_nullgpu.contains(&symbol.as_str()), "{name} needs {symbol}@{version}");
                 continue;
@@ -87,7 +88,7 @@ fn nothing_newer_than_glibc_2_17_is_needed() {
 fn every_entry_point_has_an_address_of_its_own() {
     for (name, library) in all() {
         let mut seen = BTreeSet::new();
-        // Two names of one function in the C library too; no launch passes it.
+        // `_Exit` also shares its address with another name in the C library, and no launch goes through it.
         for (symbol, _, address) in dynamic(library).defined.into_iter().filter(|(name, ..)| name != "_Exit") {
             assert!(
                 seen.insert(address),

@@ -1,4 +1,4 @@
-//! What an existing observer could see, whether or not it ran, and how to make it look.
+//! What an existing observer could see, whether or not it ran, and how to run it.
 
 use crate::{FieldOfView, Rung};
 use schemars::JsonSchema;
@@ -12,13 +12,13 @@ pub struct Ability {
     pub view: FieldOfView,
 }
 
-/// Who could look: written out as what somebody would do to have it look.
+/// An observer that could look, written as the command that starts it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
 #[schemars(with = "String")]
 pub enum Looker {
-    /// The observer of this name, which an investigation runs by itself.
+    /// The observer of this name, which an investigation runs automatically.
     Itself(String),
-    /// This verb: somebody must give it what to look at.
+    /// This verb. The user must give it a target.
     Verb(String),
 }
 

@@ -1,4 +1,4 @@
-//! Absence: when "not seen" is evidence that it was not there.
+//! Absence: when "not seen" is evidence that something was not there.
 
 use crate::{
     Artifact, Canary, Claim, Contamination, Coverage, Finding, Gap, Reason, Recorded, RungKind, Seen, Span, Spot,
@@ -10,13 +10,13 @@ use say::{Kept, say};
 pub(crate) enum Quality {
     /// The event may have happened unseen.
     Blind,
-    /// No contradiction, but the evidence is weak: the canary was not in the target, or only the observer itself claims
-    /// to have seen everything, or no certificate shows that the observer changed nothing.
+    /// There is no contradiction, but the evidence is weak: the canary was not in the target, or only the observer
+    /// itself claims to have seen everything, or no certificate shows that the observer changed nothing.
     Weak,
     Full,
 }
 
-/// How strongly an observer's silence supports this claim, and the reasons why not more strongly.
+/// How strongly an observer's silence supports this claim, and the reasons why the support is not stronger.
 pub(crate) fn weigh<R: RungKind>(claim: &Claim, seen: Seen<'_, R>) -> (Quality, Vec<Reason>) {
     let recorded = seen.recorded();
     let observation = recorded.id().clone();
@@ -26,8 +26,8 @@ pub(crate) fn weigh<R: RungKind>(claim: &Claim, seen: Seen<'_, R>) -> (Quality, 
         return (Quality::Blind, spots.into_iter().map(spot).collect());
     }
     let mut reasons = vec![Reason::NotThere { observation: observation.clone() }];
-    if let Canary::InChild { what } = recorded.canary_seen() {
-        reasons.push(Reason::WeakCanary { observation: observation.clone(), canary: what.clone() });
+    if let (Canary::InChild(_), Some(canary)) = (recorded.canary_seen(), recorded.canary_seen().what()) {
+        reasons.push(Reason::WeakCanary { observation: observation.clone(), canary });
     }
     if recorded.coverage().accounts.is_empty() {
         reasons.push(Reason::OneAccount { observation: observation.clone() });
@@ -64,8 +64,8 @@ fn blind_spots(claim: &Claim, recorded: &Recorded) -> Vec<Spot> {
     spots
 }
 
-/// An explicit "nothing" counts as in view when it is about exactly what the claim asks. A pattern needs a field of
-/// view that covers it.
+/// Whether the claim was in the observer's view. An explicit "nothing" counts if it is about exactly what the claim
+/// asks. A claim with a pattern needs a field of view that covers the pattern.
 fn in_view(claim: &Claim, recorded: &Recorded) -> bool {
     if recorded.field_of_view().covers(&claim.topic, &claim.about) {
         return true;
@@ -79,7 +79,7 @@ fn in_view(claim: &Claim, recorded: &Recorded) -> bool {
     })
 }
 
-/// What was missed, in words.
+/// The parts that were missed, as text.
 pub(crate) fn missing(coverage: &Coverage) -> Vec<Kept> {
     let mut list: Vec<Kept> = coverage.missing.iter().map(Gap::whole).collect();
     let unit = coverage.counted();

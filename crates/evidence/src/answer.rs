@@ -1,7 +1,7 @@
 //! Combines graded claims and observations into a question's answer: a [`Conclusion`] on the rung that the question is
 //! about.
 //!
-//! A rule in the source does not answer what runs: an answer from a rule is partial and names its rung.
+//! A rule in the source does not show what runs. An answer that comes from a rule is partial and names its rung.
 
 use crate::investigation::{Investigation, Question};
 use crate::question::Found;
@@ -11,21 +11,21 @@ use std::collections::BTreeSet;
 /// A claim or a finding that contributes to the answer of a question.
 struct Voice {
     rung: Rung,
-    /// The answer to a question that asks which.
+    /// The answer, if the question asks "which".
     choice: String,
-    /// The answer to a question that asks whether.
+    /// The answer, if the question asks "whether".
     yes: bool,
-    /// What its grade leaves open.
+    /// The part that its grade leaves undecided.
     short: Option<(String, LeftOutWhy)>,
     /// The observers whose observations it cites.
     by: Vec<String>,
     /// What those observers examined.
     of: Vec<String>,
-    /// Other witnesses that state there is no other answer.
+    /// Other witnesses that confirm that there is no other answer.
     accounts: BTreeSet<Witness>,
 }
 
-/// The name under which the grading itself is listed, next to the observers whose observations are graded.
+/// The name under which the grading is listed, beside the observers whose observations it grades.
 pub const JUDGE: &str = "judge";
 
 pub(crate) fn conclude(
@@ -44,14 +44,14 @@ pub(crate) fn conclude(
     // Observations on a higher rung overrule statements on a lower one.
     let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
     let count = voices.len() as u64;
-    // For "which" questions, an undecided possible answer on that rung is a gap.
+    // For "which" questions, an undecided claim on that rung is a gap, because it may be another answer.
     let undecided = |(id, _): &(&String, Option<bool>)| {
         readings.iter().any(|it| it.claim == **id && it.rung == best && it.grade.is_unresolved())
     };
     let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
     let of = voices.iter().flat_map(|voice| voice.of.iter().cloned());
     let mut basis = Basis::new(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
-    // Answers that were found by looking are complete only where each look has a second account.
+    // Answers that an observer found by looking are complete only if each look has a second account.
     if voices.iter().all(|voice| !voice.accounts.is_empty()) {
         let accounts: BTreeSet<Witness> = voices.iter().flat_map(|voice| &voice.accounts).copied().collect();
         basis = accounts.into_iter().fold(basis, |basis, witness| basis.account(Account::searched(witness)));
@@ -93,7 +93,7 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
             Some(Expected::Equals(value)) => value.to_string(),
             _ => id.clone(),
         };
-        // The file lists its claims.
+        // The investigation file lists its claims, which is their second account.
         voices.push(Voice {
             accounts: BTreeSet::from([Witness::Question]),
             ..voice(reading, choice, means_yes == holds)
@@ -103,7 +103,7 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
     let graded: Vec<&Found> = found.iter().copied().filter(|one| one.grade.strength() > 0).collect();
     if question.is_yes_or_no() && !graded.is_empty() {
         let says_yes = |one: &&&Found| yes.is_none_or(|yes| one.holds(yes)) && !one.is_nothing;
-        // "Is there one?": a single case gives yes; no requires that every case lacks it.
+        // "Is there one?": a single case gives yes. No requires that no case says yes.
         let (yes, no): (Vec<&Found>, Vec<&Found>) = graded.iter().partition(says_yes);
         let (side, is_yes) = if yes.is_empty() { (no, false) } else { (yes, true) };
         voices.extend(side.iter().map(|one| found_voice(one, is_yes)));
@@ -113,8 +113,8 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
     voices
 }
 
-/// The answer for a cell that the question names has the question as its second account. Other answers were found by
-/// looking.
+/// The voice of a value that was found. If the question itself names the cell, the question is the second account. Any
+/// other answer was found by looking.
 fn found_voice(one: &Found, yes: bool) -> Voice {
     let mut said = voice(&one.reading, one.value.clone(), yes);
     if one.about.is_empty() {
@@ -125,7 +125,7 @@ fn found_voice(one: &Found, yes: bool) -> Voice {
 
 fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
     let first = || reading.cites.first().map_or_else(|| reading.claim.clone(), |cite| cite.subject.clone());
-    // A conclusion inferred from a lower rung was not observed on this one.
+    // A conclusion that was inferred from a lower rung was not observed on this one.
     let from = reading.reasons.iter().find_map(|reason| match reason {
         Reason::Follows { from, .. } => Some(*from),
         _ => None,

@@ -1,4 +1,4 @@
-//! A claim: on this rung, of these subjects, this topic has the expected value.
+//! A claim: on this rung and for these subjects, this topic has the expected value.
 
 use crate::{About, Expected, Rung, Scope, Transfer};
 use schemars::JsonSchema;
@@ -9,11 +9,12 @@ pub struct Claim {
     pub id: String,
     pub rung: Rung,
     pub topic: String,
-    /// May hold patterns and ranges: the claim is then about all that fit.
+    /// May contain patterns and ranges. The claim is then about everything that matches.
     pub about: About,
     pub expected: Expected,
     pub scope: Scope,
-    /// Rules by which an observation of another subject may speak, at most as Inferred. Whoever writes the claim says
-    /// which are sound for it: that another build ships the same kernels says nothing on the size of its bundles.
+    /// The rules by which an observation of another subject may support the claim, at most as Inferred. The author of
+    /// the claim lists the rules that are valid for it: another build that ships the same kernels says nothing about
+    /// the size of its bundles.
     pub transfer: Vec<Transfer>,
 }

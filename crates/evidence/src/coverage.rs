@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Something that was not seen, and why.
+/// A gap: what was not seen, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
     /// `bytes 0x4000..0x5000`, `grids from occupancy`, `kernels launched before the attach`.
     pub what: String,
     pub why: String,
-    /// `what` as a message, where it is a sentence.
+    /// `what` as a message, if it is a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what_said: Option<Message>,
     /// `why` as a message.
@@ -22,7 +22,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// `what (why)`.
+    /// The text `what (why)`.
     pub fn whole(&self) -> Kept {
         let said =
             |said: &Option<Message>, english: &String| said.clone().unwrap_or_else(|| Message::verbatim(english));
@@ -34,18 +34,18 @@ impl Gap {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coverage {
-    /// What is counted: `bytes`, `events`, `kernels`, `rows`, `settings`.
+    /// The unit of the counts: `bytes`, `events`, `kernels`, `rows`, `settings`.
     pub unit: String,
     pub seen: u64,
-    /// None where nobody can know how many there were (events of a live process).
+    /// Null if the total cannot be known (events of a live process).
     #[serde(default)]
     pub total: Option<u64>,
-    /// Known to have happened and not recorded (a full ring).
+    /// Events that are known to have happened but were not recorded (a full ring buffer).
     #[serde(default)]
     pub lost: u64,
     #[serde(default)]
     pub missing: Vec<Gap>,
-    /// Accounts besides the observer's own that agree with it. Without one, "not seen" is the observer's word alone.
+    /// Second sources that agree with the observer. Without one, "not seen" depends on the observer alone.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub accounts: BTreeSet<Witness>,
 }
@@ -56,7 +56,7 @@ impl Coverage {
         Coverage { unit: unit.into(), seen, total: Some(seen), lost: 0, missing: Vec::new(), accounts: BTreeSet::new() }
     }
 
-    /// Everything that the question lists was seen: column counts of a range, entries of a table.
+    /// Everything that the question lists was seen, for example column counts of a range or entries of a table.
     pub fn listed(unit: impl Into<String>, seen: u64) -> Self {
         Coverage::complete(unit, seen).account(Witness::Question)
     }
@@ -69,7 +69,7 @@ impl Coverage {
         Coverage { lost, ..self }
     }
 
-    /// `what`: a name or a message.
+    /// Adds something that was not seen. `what` is a name or a message.
     pub fn missing(mut self, what: impl Into<Kept>, why: Message) -> Self {
         let (what, why) = (what.into(), Kept::from(why));
         let (what_said, why_said) = (what.said, why.said);
@@ -77,7 +77,7 @@ impl Coverage {
         self
     }
 
-    /// A second account that agrees.
+    /// Adds a second account that agrees.
     #[must_use]
     pub fn account(mut self, by: Witness) -> Self {
         self.accounts.insert(by);

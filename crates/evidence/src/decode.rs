@@ -1,9 +1,9 @@
 //! Decodes many observations from the ledger's bytes. Common parts (observer, subject, view, coverage, ...) are read
 //! once and shared; for unwanted observations only a [`Glance`] is built.
 //!
-//! Rows of one run usually differ only in their finding. If a row has the same bytes before and after its finding as
-//! the previous row, only the finding is parsed. For other rows the fields are cut out unparsed, and a field whose
-//! bytes were seen before reuses the value parsed then.
+//! Rows of one run usually differ only in their finding. If the bytes before and after a row's finding are the same as
+//! in the previous row, only the finding is parsed. For other rows, the fields are cut out unparsed. A field whose
+//! bytes were seen before reuses its parsed value.
 
 use crate::glance::{Found, Glance, Saw, Who};
 use crate::observation::{Finding, Observation, Plain, Recorded};
@@ -91,8 +91,8 @@ impl Frame {
     }
 }
 
-/// The number of different values of a field that are remembered. The cache is then emptied, so that a ledger in which
-/// all values differ needs no more memory than its rows.
+/// The number of different values of a field that are cached. The cache is emptied when it is full, so that a ledger in
+/// which all values differ needs no more memory than its rows.
 const MOST: usize = 1 << 14;
 
 /// The values of one field, keyed by the bytes that they were parsed from.
@@ -185,7 +185,7 @@ impl Decoder {
         }
     }
 
-    /// None if the row is not in the form that this version writes.
+    /// The fast path. None if the row is not in the form that this version writes.
     fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Observation>> {
         let text = std::str::from_utf8(canonical).ok()?;
         let known = self.frame.take().and_then(|frame| Some((serde_json::from_str(frame.holds(text)?).ok()?, frame)));
@@ -202,7 +202,7 @@ impl Decoder {
     }
 
     fn frame_of(&mut self, text: &str, cut: &Cut<'_>) -> Option<Frame> {
-        // It is a slice of the text, so its range is inside the text.
+        // The finding is a slice of the text, so its range is inside the text.
         let at = cut.finding.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
         Some(Frame {
             before: text.get(..at)?.to_owned(),

@@ -1,5 +1,5 @@
-//! What a claim expects of a value, and what a value answers: it fulfils the expectation, contradicts it, or says
-//! nothing about it.
+//! What a claim expects of a value, and how a value compares: it fulfils the expectation, contradicts it, or does not
+//! decide it.
 
 use crate::fact::glob;
 use crate::{Bound, Fact, Value};
@@ -7,25 +7,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One of these stands in an investigation file: `expected = { at_least = 12 }`.
+/// The operators of an investigation file: `expected = { at_least = 12 }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Expected {
     Equals(Value),
     OneOf(Vec<Value>),
-    /// Both ends included.
+    /// Both ends are included.
     Between(f64, f64),
     AtLeast(f64),
     AtMost(f64),
-    /// A list has this item (or all of these), or a text this piece; `*` stands for any text in an item.
+    /// A list contains this item (or all of these), or a text contains this part; `*` matches any text in an item.
     Contains(Value),
-    /// Negative: a list has no such item (or none of these), or a text no such piece.
+    /// Negative: a list does not contain this item (or any of these), or a text does not contain this part.
     Lacks(Value),
-    /// The whole text fits; `*` stands for any text.
+    /// The whole text matches; `*` matches any text.
     Matches(String),
-    /// Something was seen, whatever its value. The bool must be true.
+    /// Something was seen, with any value. The value here must be true.
     Present(bool),
-    /// Negative: nothing of the kind is there. The bool must be true.
+    /// Negative: nothing of this kind exists. The value must be true.
     Absent(bool),
 }
 
@@ -34,12 +34,13 @@ pub enum Expected {
 pub enum Answer {
     Holds,
     Contradicts,
-    /// The fact does not decide it: a lower bound below the claimed value, or a text where a number is expected.
+    /// The fact does not decide it: for example, it is a lower bound below the claimed value, or a text where a number
+    /// is expected.
     Silent,
 }
 
 impl Expected {
-    /// A negative claim needs the rules of absence: field of view, canary, nothing lost.
+    /// Whether the claim is negative. Such a claim needs the rules of absence: field of view, canary, nothing lost.
     pub fn is_negative(&self) -> bool {
         matches!(self, Expected::Lacks(_) | Expected::Absent(_))
     }
@@ -51,7 +52,7 @@ impl Expected {
     pub(crate) fn ask_within(&self, bound: Bound, value: &Value) -> Answer {
         let open = bound == Bound::AtLeast;
         let decide = |holds: bool| if holds { Answer::Holds } else { Answer::Contradicts };
-        // More may exist above a lower bound, so answer only what more cannot change.
+        // There may be more above a lower bound. Answer only if that would not change the result.
         let at_least = |holds_now: bool| if holds_now { Answer::Holds } else { Answer::Silent };
         let at_most = |broken_now: bool| if broken_now { Answer::Contradicts } else { Answer::Silent };
         match self {

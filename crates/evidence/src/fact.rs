@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim a value may also be a pattern, see
-/// [`About::speaks_for`]. Many facts are about the same, and share it.
+/// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim, a value may also be a pattern, see
+/// [`About::speaks_for`]. Facts with the same parameters share them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct About(pub Arc<BTreeMap<String, String>>);
@@ -22,7 +22,7 @@ impl About {
         Arc::make_mut(&mut self.0).insert(key.into(), value.into());
     }
 
-    /// Two facts with shared content have the same address.
+    /// The address of the content. It is the same for two facts that share their content.
     pub(crate) fn place(&self) -> *const BTreeMap<String, String> {
         Arc::as_ptr(&self.0)
     }
@@ -31,15 +31,16 @@ impl About {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Does a fact about `self` answer `asked`? Every requested parameter must be given and fit. Further parameters make the fact
-    /// more specific, not irrelevant. Patterns in `asked`: `*` within a text, `A|B` for one of several, and ranges of numbers,
-    /// which a fact matches if it is inside or covers a part of them.
+    /// Whether a fact about `self` answers `asked`. Every requested parameter must be given and must match. Further
+    /// parameters make the fact more specific, not irrelevant. `asked` may contain patterns: `*` within a text, `A|B`
+    /// for one of several, and ranges of numbers. A fact matches a range if it is inside the range or covers a part of
+    /// it.
     pub fn speaks_for(&self, asked: &About) -> bool {
         asked.0.iter().all(|(key, pattern)| self.get(key).is_some_and(|value| fits(value, pattern)))
     }
 
-    /// The part of `self`'s question that none of these facts covers: parameter and gap. `A|B` asks for both, a range for every
-    /// number in it; the matches of `*` cannot be listed, so any fact will do.
+    /// The part of `self`'s question that none of these facts covers: parameter and gap. `A|B` asks for both, and a
+    /// range asks for every number in it. The matches of `*` cannot be listed, so any fact is enough.
     pub fn uncovered<'a>(&self, facts: impl Iterator<Item = &'a About> + Clone) -> Vec<(String, String)> {
         let mut gaps = Vec::new();
         for one in self.alternatives() {
@@ -91,7 +92,7 @@ pub(crate) fn fits(value: &str, pattern: &str) -> bool {
     })
 }
 
-/// `*` matches any text, including none.
+/// Whether a value matches a pattern in which `*` matches any text, including none.
 pub(crate) fn glob(value: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| value.strip_prefix(first)) else { return false };
@@ -119,14 +120,14 @@ impl fmt::Display for About {
 pub enum Bound {
     #[default]
     Exact,
-    /// At least this many, or at least these: what a scan that did not see everything can say.
+    /// A lower bound: at least this many, or at least these. This is the result of an incomplete scan.
     AtLeast,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// Dotted nouns, most general first: `matmul.path`, `kernel.registers`, `library.loaded`.
+    /// Nouns separated by dots, most general first: `matmul.path`, `kernel.registers`, `library.loaded`.
     pub topic: String,
     #[serde(default)]
     pub about: About,
@@ -140,7 +141,7 @@ impl Fact {
         Fact { topic: topic.into(), about, value: value.into(), bound: Bound::Exact }
     }
 
-    /// The value is a lower bound: there may be more.
+    /// A fact whose value is a lower bound: there may be more.
     pub fn at_least(topic: impl Into<String>, about: About, value: impl Into<Value>) -> Self {
         Fact { bound: Bound::AtLeast, ..Fact::new(topic, about, value) }
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// `'a`: borrows from the bytes that the ledger keeps.
+/// Borrows from the bytes that the ledger keeps (`'a`).
 #[derive(Debug, Deserialize)]
 pub struct Glance<'a> {
     #[serde(borrow)]
@@ -45,7 +45,7 @@ impl<'a> Glance<'a> {
         crate::observation::read(canonical)
     }
 
-    /// None for a sweep and for an observer that could not look.
+    /// The fact that was seen. None for a sweep and for an observer that could not look.
     pub fn saw(&self) -> Option<&Saw<'a>> {
         match &self.finding {
             Found::Saw(saw) => Some(saw),

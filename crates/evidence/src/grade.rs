@@ -4,27 +4,27 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::fmt;
 
-/// Why nothing could be said. The first that applies, in this order.
+/// Why a claim is unresolved: the first reason that applies, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// Observers of one rung and subject disagree.
+    /// Observers of the same rung and subject disagree.
     Conflict,
-    /// Only contaminated observations.
+    /// There are only contaminated observations.
     Contaminated,
-    /// Somebody looked, and could not have seen it all: the blind spots are named.
+    /// An observer looked, but has blind spots, which are listed.
     Blind,
-    /// The claim is about one machine, and this is another.
+    /// The claim is about another machine.
     OtherMachine,
     /// The runtime, file or source that the claim is about is not on this machine.
     NotHere,
     /// The device that the claim is about is not on this machine.
     NoDevice,
-    /// An observer that could see it was kept from looking.
+    /// An observer that could see it was blocked.
     Blocked,
-    /// No observer has this in view.
+    /// No observer can check this.
     NotInView,
-    /// An observer exists and was never run on this.
+    /// An observer exists, but was never run on this.
     NeverTried,
 }
 
@@ -66,7 +66,7 @@ pub enum GradeKind {
 pub struct Grade(GradeKind);
 
 impl Grade {
-    /// Only `judge` calls this; each call is next to its basis.
+    /// Only `judge` calls this. Each call is next to the observations that justify it.
     pub(crate) fn computed(kind: GradeKind) -> Self {
         Grade(kind)
     }
@@ -92,7 +92,7 @@ impl Grade {
         }
     }
 
-    /// How strongly the claim is supported: 3 Confirmed, 2 Limited, 1 Inferred, 0 all others.
+    /// How strongly the claim is supported: 3 Confirmed, 2 Limited, 1 Inferred, 0 for all others.
     pub fn strength(self) -> u8 {
         match self.0 {
             GradeKind::Confirmed => 3,
@@ -137,7 +137,7 @@ impl Serialize for Grade {
     }
 }
 schemars::by_hand! {
-    /// The same form that [`Serialize`] above writes.
+    /// Matches the form that [`Serialize`] above writes.
     impl JsonSchema for Grade {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             "Grade".into()

@@ -1,4 +1,4 @@
-//! Whole numbers as the field notes write them: `8`, `1..8` (both ends included), `9..` (no upper end).
+//! Whole numbers in the notation of the field notes: `8`, `1..8` (both ends included), `9..` (no upper end).
 
 use std::fmt;
 

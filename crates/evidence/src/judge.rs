@@ -2,7 +2,7 @@
 //!
 //! Confirmed, Limited and Refuted require that something was [`Seen`] on the claim's own rung, for its own subject.
 //! Inferred is a grade of the claim, never of the rung. It names the rule, its assumptions, and the rungs or subjects
-//! it comes from; nothing further can be inferred from it.
+//! that it comes from. Nothing further can be inferred from it.
 
 use crate::absence::{Quality, missing, weigh};
 use crate::observation_index::ObservationIndex;
@@ -45,7 +45,7 @@ fn named(reason: &Reason) -> Vec<&crate::ObservationId> {
     }
 }
 
-/// Converts the rung from data to a type; all later code works on one of the six types.
+/// Converts the rung from data to a type. All later code works on one of the six types.
 fn on_rung(rung: Rung, claim: &Claim, concerning: &[&Recorded], able: &[Ability]) -> Judgement {
     match rung {
         Rung::Declared => grade::<Declared>(claim, concerning, able),
@@ -65,7 +65,7 @@ fn grade<R: RungKind>(claim: &Claim, concerning: &[&Recorded], able: &[Ability])
         .unwrap_or_else(|| unresolved(claim, &own, concerning, able))
 }
 
-/// The judgement from relevant observations alone; None if they do not decide.
+/// The judgement from relevant observations alone. None if they do not decide.
 fn direct<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>) -> Option<Judgement> {
     let disputing = Disputing::new(claim, relevant);
     let conflicts = conflicts(claim, relevant, &disputing);
@@ -95,7 +95,7 @@ fn present<R: RungKind>(
     conflicts: Vec<Reason>,
 ) -> Option<Judgement> {
     if relevant.holds.is_empty() {
-        // It was expected, and an observer that would have seen it did not.
+        // The claim expects something that an observer would have seen but did not see.
         let swept = by_quality(claim, &relevant.sweeps, Quality::Full);
         return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
     }
@@ -129,10 +129,10 @@ fn by_quality<R: RungKind>(claim: &Claim, silent: &[Seen<'_, R>], wanted: Qualit
     weighed.filter(|(quality, _)| *quality == wanted).flat_map(|(_, reasons)| reasons).collect()
 }
 
-/// Enough pairs to see who disagrees.
+/// The maximum number of pairs to list. It is enough to see which observers disagree.
 const PAIRS: usize = 64;
 
-/// Observers that disagree on one rung and subject. They are named in pairs; there is no majority vote.
+/// Observers that disagree on one rung and subject, in pairs. There is no majority vote.
 fn conflicts<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>, disputing: &Disputing<'_, R>) -> Vec<Reason> {
     let mut pairs = Vec::new();
     let of = |recorded: &Recorded| recorded.fact().map(|fact| fact.about.clone());
@@ -164,7 +164,7 @@ fn conflicts<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>, disputing: 
     pairs
 }
 
-/// Sweeps that should have seen what another observer saw, grouped by subject, for any window.
+/// Sweeps that should have seen what another observer saw, grouped by subject, regardless of the window.
 struct Disputing<'a, R: RungKind> {
     sweeps: HashMap<Subject, Vec<Seen<'a, R>>>,
 }
@@ -191,8 +191,8 @@ fn anytime(recorded: &Recorded) -> Subject {
     Subject { window: Window::Whole, ..recorded.subject().clone() }
 }
 
-/// Sightings that no sweep contradicts. Where the claim does not say which model or window it means, one such sighting
-/// is enough for "it is there".
+/// Sightings that no sweep contradicts. If the claim does not name a model or a window, one such sighting is enough for
+/// "it is there".
 fn undisputed<'a, R: RungKind>(relevant: &Relevant<'a, R>, disputing: &Disputing<'_, R>) -> Vec<Seen<'a, R>> {
     relevant.holds.iter().copied().filter(|seen| disputing.sweeps(seen.recorded()).next().is_none()).collect()
 }
@@ -210,14 +210,14 @@ fn caveats(recorded: &Recorded) -> Vec<Reason> {
     reasons
 }
 
-/// The part of the claim that none of these observations covers.
+/// The parts of the claim that none of these observations covers.
 fn gaps<R: RungKind>(claim: &Claim, cited: &[Seen<'_, R>]) -> Vec<Reason> {
     let facts = cited.iter().filter_map(|seen| seen.recorded().fact()).map(|fact| &fact.about);
     let gap = |(parameter, gap)| Reason::RangeGap { parameter, gap };
     claim.about.uncovered(facts).into_iter().map(gap).collect()
 }
 
-/// Observations of other subjects that the claim's transfer rules admit: at most Inferred.
+/// Judges observations of other subjects that the claim's transfer rules admit. The result is at most Inferred.
 fn transferred<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
     if claim.transfer.is_empty() {
         return None;
@@ -242,7 +242,8 @@ fn transferred<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Option<J
     Some((GradeKind::Inferred, reasons))
 }
 
-/// The claim restated for another subject, restricted to what was examined there, so that silence there can be judged.
+/// The claim restated for another subject. It is restricted to what was examined there, so that silence there can be
+/// judged.
 fn bridged(claim: &Claim) -> Claim {
     let mut there = claim.clone();
     there.scope.file = there.scope.file.or(Some("*".to_owned()));
@@ -250,7 +251,7 @@ fn bridged(claim: &Claim) -> Claim {
     there
 }
 
-/// What a named rule infers from a Confirmed grade on a lower rung.
+/// The inference that a named rule draws from a Confirmed grade on a lower rung.
 fn inferred(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
     RULES.iter().filter(|rule| rule.to == claim.rung && rule.absence == claim.expected.is_negative()).find_map(|rule| {
         let below = |subject: &Subject| claim.scope.differences(subject).iter().all(|part| rule.bridges.contains(part));

@@ -1,5 +1,5 @@
-//! A question, rung by rung: what was seen of its own subject, what was seen of others, and why the other rungs are
-//! empty.
+//! A question, rung by rung: what was seen for its own subject, what was seen for other subjects, and why the remaining
+//! rungs are empty.
 
 use crate::investigation::{Ask, inherited};
 use crate::judge::judge_in;
@@ -27,10 +27,10 @@ pub struct Ladder {
     pub steps: Vec<LadderStep>,
 }
 
-/// Enough to show a person what else was seen.
+/// The maximum number of other subjects to show. It is enough for a reader to see what else was seen.
 const OTHERS: usize = 8;
 
-/// Other subjects for which something matching was seen on the rung, those with the same target first.
+/// Other subjects for which a matching value was seen on the rung. Those with the same target come first.
 fn others(ask: &Ask, index: &ObservationIndex<'_>) -> Vec<Subject> {
     let fitting =
         index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
@@ -46,10 +46,11 @@ fn others(ask: &Ask, index: &ObservationIndex<'_>) -> Vec<Subject> {
 }
 
 impl Investigation {
-    /// In the order of the questions.
+    /// The ladders, in the order of the questions.
     pub fn ladders(&self, observations: &[Recorded], able: &[Ability]) -> Vec<Ladder> {
         let index = ObservationIndex::new(observations);
-        // Existence is judged on one rung only: an inference from a lower rung is not an observation on this one.
+        // Whether something exists is judged on one rung only: an inference from a lower rung is not an observation on
+        // this one.
         let setting =
             |recorded: &Recorded| recorded.fact().is_some_and(|fact| [RUNTIME, DEVICE].contains(&fact.topic.as_str()));
         let on = |rung: Rung| -> Vec<Recorded> {
@@ -100,7 +101,7 @@ impl Investigation {
         }
     }
 
-    /// What the question asks; if it only names claims, what the first of them is about.
+    /// What the question asks. If it only names claims, what the first of them is about.
     fn asked(&self, question: &Question) -> Ask {
         let first = || question.all_claims().next().and_then(|(id, _)| self.claim(id)).map(|stated| &stated.claim);
         question.ask.clone().or_else(|| question.elsewhere.clone()).unwrap_or_else(|| {
@@ -112,8 +113,8 @@ impl Investigation {
         })
     }
 
-    /// The subject on a rung: taken from the question, else from one of its claims or a claim on the same topic, else
-    /// from the investigation.
+    /// The subject on a rung: taken from the question, otherwise from one of its claims or a claim on the same topic,
+    /// otherwise from the investigation.
     fn scope_on(&self, question: &Question, rung: Rung, asked: &Ask) -> Scope {
         if let Some(ask) = question.ask.as_ref().filter(|ask| ask.rung == rung) {
             return ask.scope.clone();

@@ -1,8 +1,8 @@
 //! The rules of evidence: rungs, subjects, coverage, grades, claims and investigation files.
 //!
-//! Pure: no I/O, no clock. Grades are computed from observations by one function ([`judge`]) and nowhere else: a
-//! [`Grade`] has no public constructor and does not deserialise. An observation is on exactly one rung, and a claim on
-//! a rung needs something [`Seen`] on that rung, so "loaded, therefore dispatched" does not compile. `docs/evidence.md`
+//! The crate is pure: it has no I/O and no clock. Only one function ([`judge`]) computes grades from observations: a
+//! [`Grade`] has no public constructor and does not deserialise. An observation is on exactly one rung. A claim on a
+//! rung needs something [`Seen`] on that rung, so "loaded, therefore dispatched" does not compile. `docs/evidence.md`
 //! explains the rules.
 #![forbid(unsafe_code)]
 
@@ -63,12 +63,12 @@ pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, 
 pub use seen::Seen;
 pub use subject::{Artifact, DeviceKind, Part, Scope, Subject, THIS_HOST, Window};
 pub use transfer::Transfer;
-pub use trust::{Canary, Contamination};
+pub use trust::{Canary, CanarySeen, Contamination};
 pub use value::Value;
 pub use view::{FieldOfView, View};
 pub use wanted::Wanted;
 
-/// The example of the page on crates.io.
+/// Tests the example on the crates.io page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

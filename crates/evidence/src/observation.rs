@@ -1,4 +1,4 @@
-//! One observation: observer, finding, subject, rung, coverage, and how far it may be trusted.
+//! One observation: observer, finding, subject, rung, coverage, and how far it can be trusted.
 
 use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung, RungKind, Subject};
 use say::Message;
@@ -28,19 +28,19 @@ impl ObserverId {
 pub struct Evidence {
     pub sha256: String,
     pub size: u64,
-    /// What it is, as a media type or a plain word: `text/csv`, `launch trace`.
+    /// The kind, as a media type or a plain word: `text/csv`, `launch trace`.
     pub kind: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// This was seen.
+    /// The fact that was seen.
     Saw(Fact),
-    /// The whole field of view was watched for the whole window; what was there has its own `Saw` of the same run, so
-    /// that silence on the rest is evidence.
+    /// The whole field of view was watched for the whole window. Everything found has its own `Saw` of the same run, so
+    /// absence of the rest is evidence.
     Swept,
-    /// It could not look: why, and the command or setting that would let it.
+    /// The observer could not look: the reason, and the command or setting that would allow it.
     Blocked {
         why: String,
         fix: String,
@@ -50,14 +50,15 @@ pub enum Finding {
     },
 }
 
-/// Fields are private: what stands here has passed [`Observation::check`], also after a trip through a file.
+/// One observation. It has passed [`Observation::check`], also after reading it from a file, because the fields are
+/// private.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Observation {
     plain: Plain,
 }
 
-/// What the observations of a run have in common is shared between them: a ledger holds many of few runs.
+/// Observations of one run share their common parts, because a ledger has many observations of few runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plain {
@@ -265,7 +266,7 @@ impl ObservationId {
         self.0.first_chunk().map_or(0, |digits| u128::from_be_bytes(*digits))
     }
 
-    /// A prefix that is long enough for a person to find the observation again.
+    /// A prefix of the id that is long enough to find the observation again.
     pub fn short(&self) -> &str {
         self.as_str().get(..12).unwrap_or_default()
     }
@@ -330,7 +331,7 @@ impl Recorded {
         Ok(Recorded::named(bytes, Observation::from_canonical(bytes)?))
     }
 
-    /// `observation` must be the value parsed from these bytes.
+    /// Adds the id, which is the hash of the bytes. `observation` must be the value parsed from these bytes.
     pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
         Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
     }
@@ -343,7 +344,7 @@ impl Recorded {
         self
     }
 
-    /// None for observations by this ledger's own observers.
+    /// The origin of an imported observation. None for observations by this ledger's own observers.
     pub fn origin(&self) -> Option<&str> {
         self.0.origin.as_deref()
     }

@@ -1,4 +1,4 @@
-//! All observations, sorted once by what they are about, so that each claim looks only at those that can concern it.
+//! All observations, sorted once by topic, so that each claim looks only at those that can concern it.
 
 use crate::fact::glob;
 use crate::{About, Claim, FieldOfView, Recorded};
@@ -10,7 +10,7 @@ type Pairs = BTreeMap<String, String>;
 #[derive(Debug, Default)]
 pub(crate) struct ObservationIndex<'a> {
     facts: BTreeMap<&'a str, Vec<Alike<'a>>>,
-    /// Sweeps, and observers that could not look, grouped by field of view. They are few and cover many topics.
+    /// Sweeps and blocked observers, grouped by field of view. They are few and cover many topics.
     others: Vec<Alike<'a>>,
     budget: Budget,
 }
@@ -18,17 +18,17 @@ pub(crate) struct ObservationIndex<'a> {
 /// Observations with the same topic, parameters and view: if one of them is relevant, all are.
 #[derive(Debug)]
 pub(crate) struct Alike<'a> {
-    /// None for what is not a fact.
+    /// The parameters of the fact. None for an observation that is not a fact.
     pub about: Option<&'a About>,
     view: &'a FieldOfView,
     pub rows: Vec<&'a Recorded>,
 }
 
-/// The number of rows (about fifty bytes each) that all concurrent judges may hold at one time. One claim may concern
+/// The number of rows (about fifty bytes each) that all concurrent judges together may hold. One claim may concern
 /// every row of a ledger, and a machine with many cores judges many claims at once.
 const ROWS: usize = 5 << 18;
 
-/// The rows of the budget that are still free.
+/// The number of rows of the budget that are still free.
 #[derive(Debug)]
 struct Budget {
     left: Mutex<usize>,
@@ -42,7 +42,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Waits for earlier requests. The holder of a share must not request a second one, or it would wait for itself.
+    /// Takes rows from the budget, after earlier requests. The holder of a share must not request a second one, because
+    /// it would wait for itself.
     fn take(&self, rows: usize) -> Share<'_> {
         let rows = rows.min(ROWS);
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,8 +67,8 @@ impl Drop for Share<'_> {
     }
 }
 
-/// Sorted by id, without duplicates; an own observation takes precedence over an imported copy. The result does not
-/// depend on the order of arrival.
+/// The rows sorted by id, without duplicates. One of our own observations takes precedence over an imported copy. The
+/// result does not depend on the order of arrival.
 pub(crate) fn sorted<'a>(rows: impl Iterator<Item = &'a Recorded>) -> Vec<&'a Recorded> {
     // Sorting by the leading digits in a contiguous array is faster than dereferencing every observation for every
     // comparison.
@@ -80,7 +81,7 @@ pub(crate) fn sorted<'a>(rows: impl Iterator<Item = &'a Recorded>) -> Vec<&'a Re
     rows.into_iter().map(|(_, recorded)| recorded).collect()
 }
 
-/// Looked up for every claim: is the runtime or the device here?
+/// Topics that are looked up for every claim: whether the runtime or the device is here.
 pub(crate) const RUNTIME: &str = "runtime.installed";
 pub(crate) const DEVICE: &str = "gpu.present";
 
@@ -91,7 +92,8 @@ fn asked_always(topic: &str) -> bool {
 impl<'a> ObservationIndex<'a> {
     pub fn new(observations: &'a [Recorded]) -> Self {
         let mut index = ObservationIndex::default();
-        // Observations read from the ledger share their parts: comparing addresses is faster than comparing content.
+        // Observations read from the ledger share their parts. Addresses are compared first, because that is faster
+        // than comparing content.
         let mut places: HashMap<(&str, Option<*const Pairs>, *const FieldOfView), usize> = HashMap::new();
         let mut contents: HashMap<(&str, Option<&About>, &FieldOfView), usize> = HashMap::new();
         for recorded in observations {
@@ -114,7 +116,7 @@ impl<'a> ObservationIndex<'a> {
         index
     }
 
-    /// The rows of [`ObservationIndex::concerning`], with a share of the budget to hold while working on them.
+    /// Like [`ObservationIndex::concerning`], with a share of the budget to hold while working on the rows.
     pub fn concerning_within(&self, claim: &Claim) -> (Vec<&'a Recorded>, Share<'_>) {
         let share = self.budget.take(self.groups(claim).map(|alike| alike.rows.len()).sum());
         (self.concerning(claim), share)
@@ -125,8 +127,8 @@ impl<'a> ObservationIndex<'a> {
         self.budget.take(rows)
     }
 
-    /// Sorted by id, without duplicates. Other observations neither are about the claim nor had it in view, so they
-    /// cannot affect its grade.
+    /// The observations that can affect a claim's grade, sorted by id, without duplicates. All others neither are about
+    /// the claim nor had it in view.
     pub fn concerning(&self, claim: &Claim) -> Vec<&'a Recorded> {
         sorted(self.groups(claim).flat_map(|alike| alike.rows.iter().copied()))
     }

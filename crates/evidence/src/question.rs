@@ -1,4 +1,4 @@
-//! Answers a question from the claims that would settle it and from observations on its topic.
+//! Answers a question from the claims that would decide it and from observations on its topic.
 
 use crate::answer::conclude;
 use crate::investigation::Ask;
@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// A value that was seen, graded as if it had been claimed.
+/// An observed value, graded like a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     pub about: String,
@@ -41,25 +41,25 @@ impl Found {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuestionReading {
     pub question: String,
-    /// The rung that it is about: what runs is asked of `launched`.
+    /// The rung that it is about. A question about what runs is about `launched`.
     pub asked_of: Rung,
-    /// Yes, no, partly, not known; and from which rung.
+    /// Yes, no, partly or not known, and the rung that this comes from.
     pub conclusion: Conclusion,
     /// The readings of the claims that would answer it, in the order of the file.
     pub claims: Vec<String>,
-    /// Claims among them for which something speaks.
+    /// Those of these claims that have supporting evidence.
     pub settled_by: Vec<String>,
     pub refuted: Vec<String>,
     pub found: Vec<Found>,
-    /// What was seen on the rung that it is about, where `found` is of a lower one.
+    /// What was seen on the question's own rung, if `found` is from a lower one.
     pub live: Vec<Found>,
-    /// What was seen of another subject or on another rung: it says something, and never answers the question.
+    /// What was seen for another subject or on another rung. It is shown but never answers the question.
     pub elsewhere: Vec<Found>,
-    /// Not answered, or only from a lower rung, in part or by inference.
+    /// Whether it is not answered, or only from a lower rung, in part or by inference.
     pub open: bool,
 }
 
-/// Each value is listed once; a topic with more values than this gives no answer.
+/// The maximum number of values, each listed once. A topic with more values gives no answer.
 const MOST: usize = 256;
 
 fn answer(
@@ -97,7 +97,7 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
     let fitting =
         index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
     let mut own = memo(|subject: &Subject| ask.scope.differences(subject).is_empty());
-    // Released before the answers are judged, because judging takes budget too.
+    // This share is released before the answers are judged, because judging takes rows from the budget too.
     let room = index.room_for(fitting.clone().map(|alike| alike.rows.len()).sum());
     let rows = fitting.flat_map(|alike| alike.rows.iter().copied());
     let rows = sorted(rows.filter(|recorded| recorded.rung() == ask.rung && own(recorded.subject())));
@@ -145,7 +145,7 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
 }
 
 impl Investigation {
-    /// Every claim and every question, graded.
+    /// Grades every claim and answers every question.
     pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
         let index = ObservationIndex::new(observations);
         let readings: Vec<Reading> =

@@ -1,4 +1,5 @@
-//! A reading: a claim, its grade, and everything that a person needs to check the grade. Plain data, for any report.
+//! A reading: a claim, its grade, and everything that a person needs to check the grade. It is plain data, for any
+//! report.
 
 use crate::subject::Part;
 use crate::{Fact, Grade, Looker, Observation, ObservationId, ObserverId, Recorded, Rung};
@@ -6,48 +7,48 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// One step of the argument. `observation` names the evidence it rests on.
+/// One step of the argument. `observation` is its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
-    /// It saw what is claimed.
+    /// The observation saw what is claimed.
     Holds {
         observation: ObservationId,
-        saw: String,
+        saw: say::Kept,
     },
-    /// It saw something else.
+    /// The observation saw something else.
     Contradicts {
         observation: ObservationId,
-        saw: String,
+        saw: say::Kept,
     },
-    /// It looked at all of it and it was not there.
+    /// It examined everything and did not find it.
     NotThere {
         observation: ObservationId,
     },
-    /// Its coverage was partial.
+    /// The coverage of the observation was partial.
     Partial {
         observation: ObservationId,
         missing: Vec<say::Kept>,
     },
-    /// The claim is about a range, and this of it nobody looked at.
+    /// The part of a claimed range that was not examined.
     RangeGap {
         parameter: String,
         gap: String,
     },
-    /// Its canary was only seen in a process of ours.
+    /// Its canary was seen only in a test process.
     WeakCanary {
         observation: ObservationId,
-        canary: String,
+        canary: say::Kept,
     },
-    /// A live process was watched and nobody compared with an unobserved run.
+    /// A live process was watched, and it was not compared with an unobserved run.
     Uncertified {
         observation: ObservationId,
     },
-    /// No second account says that the observer saw all there was.
+    /// No second source confirms that the observer saw everything.
     OneAccount {
         observation: ObservationId,
     },
-    /// Two that disagree.
+    /// Two observations that disagree.
     Conflict {
         one: ObservationId,
         other: ObservationId,
@@ -56,15 +57,15 @@ pub enum Reason {
         observation: ObservationId,
         differences: Vec<String>,
     },
-    /// It cannot carry a statement of absence: the blind spot.
+    /// It cannot show an absence: the blind spot.
     BlindSpot {
         observation: ObservationId,
         spot: Spot,
     },
-    /// It saw a lower bound that does not decide.
+    /// It saw a lower bound, which does not decide the claim.
     Silent {
         observation: ObservationId,
-        saw: String,
+        saw: say::Kept,
     },
     Blocked {
         observation: ObservationId,
@@ -74,7 +75,7 @@ pub enum Reason {
         #[serde(skip_serializing_if = "Option::is_none")]
         said: Option<say::Message>,
     },
-    /// An observation of another subject, which a rule lets speak.
+    /// An observation of another subject, transferred by a rule.
     Transferred {
         observation: ObservationId,
         rule: &'static str,
@@ -88,14 +89,14 @@ pub enum Reason {
         from: Rung,
         assumptions: Vec<&'static str>,
     },
-    /// Seen of another subject; no rule carries it over.
+    /// Seen on another subject; no rule transfers it.
     Elsewhere {
         observation: ObservationId,
         differs: Vec<Part>,
-        saw: String,
+        saw: say::Kept,
     },
-    /// Runtime, file or source named by the claim and not found here.
-    /// The claim is about that machine, and nothing of it is in this ledger.
+    /// The runtime, file or source of the claim was not found on this machine. The claim is about another machine, of
+    /// which this ledger has no observation.
     OtherMachine {
         host: String,
     },
@@ -105,7 +106,7 @@ pub enum Reason {
     NoDevice {
         what: String,
     },
-    /// Nothing that could see it exists.
+    /// No observer can see it.
     NotInView {
         rung: Rung,
         topic: String,
@@ -116,19 +117,19 @@ pub enum Reason {
     },
 }
 
-/// Why silence is no evidence.
+/// Why not seeing something is not evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "spot", rename_all = "kebab-case")]
 pub enum Spot {
-    /// Not in its field of view.
+    /// It is not in the observer's field of view.
     View,
-    /// Not watched for the whole window.
+    /// It was not watched for the whole window.
     Window { seen: String },
-    /// Something was lost or not looked at.
+    /// Something was lost or not examined.
     Coverage { missing: Vec<say::Kept> },
-    /// No canary was seen: it may have been asleep.
+    /// No canary was seen, so the observer may not have worked.
     NoCanary,
-    /// Only this file or tree was looked at, and the claim is about more.
+    /// Only this file or tree was examined, but the claim covers more.
     OnlyThis { what: String },
 }
 
@@ -155,28 +156,29 @@ impl Reason {
     }
 }
 
-/// An observation as a reading cites it.
+/// An observation that a reading cites.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Citation {
     pub observation: ObservationId,
     pub observer: ObserverId,
     pub rung: Rung,
     pub subject: String,
-    pub saw: String,
+    pub saw: say::Kept,
     pub time: String,
     pub evidence: Vec<String>,
-    /// The subject in a word or two, for people: `ollama 4fda6980`, `debian-sid`.
+    /// A short name of the subject for people: `ollama 4fda6980`, `debian-sid`.
     #[serde(skip)]
     pub of: String,
-    /// What the subject is compiled for, or asked about: the same file or rule says something else of another.
+    /// The target that the subject is compiled for or was asked about. The same file or rule gives other results for
+    /// another target.
     #[serde(skip)]
     pub target: Option<String>,
     #[serde(skip)]
     pub fact: Option<Fact>,
-    /// Accounts besides the observer's own that agree with it on how much there was.
+    /// Independent accounts that agree with the observer's count.
     #[serde(skip)]
     pub accounts: BTreeSet<crate::Witness>,
-    /// Another ledger's word, where it was imported: `LEDGER#ROW@HASH`, with the hands through which it came.
+    /// The origin of an imported observation: `LEDGER#ROW@HASH`, with the ledgers that passed it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
 }
@@ -200,24 +202,28 @@ impl Citation {
     }
 }
 
-/// What was seen, in a line.
-pub fn saw(observation: &Observation) -> String {
+/// The finding, in one line.
+pub fn saw(observation: &Observation) -> say::Kept {
     use crate::{Bound, Finding};
     match observation.finding() {
         Finding::Saw(fact) => {
             let bound = if fact.bound == Bound::AtLeast { ">= " } else { "" };
             let about = if fact.about.0.is_empty() { String::new() } else { format!(" [{}]", fact.about) };
-            format!("{}{about}: {bound}{}", fact.topic, fact.value)
+            format!("{}{about}: {bound}{}", fact.topic, fact.value).into()
         }
         Finding::Swept => {
             let topics: Vec<&str> = observation.field_of_view().views.iter().map(|view| view.topic.as_str()).collect();
-            format!("swept: {}", topics.join(", "))
+            say::say!("evidence-saw-swept", topics = topics.join(", ")).into()
         }
-        Finding::Blocked { why, .. } => format!("blocked: {why}"),
+        Finding::Blocked { why, said, .. } => {
+            let reason = said.clone().unwrap_or_else(|| say::Message::verbatim(why));
+            say::say!("evidence-saw-blocked", why = reason).into()
+        }
     }
 }
 
-/// What one rung has to say on the claim, own subject and others alike; context, no grade.
+/// The observations of one rung about the claim, for its own and other subjects. This is context and does not affect
+/// the grade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Step")]
 pub struct RungTally {
@@ -232,9 +238,9 @@ pub struct Reading {
     pub rung: Rung,
     #[serde(flatten)]
     pub grade: Grade,
-    /// The argument, in an order that does not depend on the order of arrival.
+    /// The argument, in an order that does not depend on the order of recording.
     pub reasons: Vec<Reason>,
-    /// The observations that the reasons name.
+    /// The observations that the reasons cite.
     pub cites: Vec<Citation>,
     pub ladder: Vec<RungTally>,
 }

@@ -16,7 +16,8 @@ pub(crate) struct Relevant<'a, R: RungKind> {
 }
 
 impl<'a, R: RungKind> Relevant<'a, R> {
-    /// `concerning` must be sorted by id without duplicates, so that the order of arrival does not matter.
+    /// Collects the relevant observations. `concerning` must be sorted by id without duplicates, so that the order of
+    /// arrival does not matter.
     pub fn gather(claim: &Claim, concerning: &[&'a Recorded], wanted: impl Fn(&Subject) -> bool) -> Self {
         let (mut wanted, mut speaks, answer) = (memo(wanted), speaking(claim), answering(claim));
         let mut relevant = Relevant {
@@ -48,7 +49,7 @@ impl<'a, R: RungKind> Relevant<'a, R> {
         relevant
     }
 
-    /// Drops sweeps whose own run saw the claimed thing: such a sweep is not silent about it.
+    /// Drops sweeps whose own run saw the claimed thing, because such a sweep is not silent about it.
     fn drop_sweeps_that_saw(&mut self) {
         if !self.sweeps.is_empty() {
             let sightings: HashSet<_> = self.sightings().map(run).collect();
@@ -56,7 +57,7 @@ impl<'a, R: RungKind> Relevant<'a, R> {
         }
     }
 
-    /// Drops observations that the same observer, on the same host, later contradicted: machines change, so the later
+    /// Drops observations that the same observer, on the same host, later contradicted. Machines change, so the later
     /// one counts.
     fn drop_stale(&mut self) {
         let word = |side: &[Seen<'a, R>]| LastWords::of(side.iter().map(|seen| seen.recorded()));
@@ -79,7 +80,7 @@ pub(crate) fn speaks(claim: &Claim, recorded: &Recorded) -> bool {
     }
 }
 
-/// Like [`speaks`], for many observations: checked once for all facts that share what they are about.
+/// Like [`speaks`], for many observations. Checked once for all facts with the same shared parameters.
 pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
     let mut known: HashMap<*const BTreeMap<String, String>, bool> = HashMap::new();
     move |recorded| match recorded.fact() {
@@ -99,13 +100,13 @@ pub(crate) fn answering(claim: &Claim) -> impl Fn(&Fact) -> Answer {
     }
 }
 
-/// Calls `asked` once per subject; observations read from the ledger share their subjects.
+/// Calls `asked` once per subject, because observations read from the ledger share their subjects.
 pub(crate) fn memo<'a>(asked: impl Fn(&Subject) -> bool) -> impl FnMut(&'a Subject) -> bool {
     let mut known: HashMap<*const Subject, bool> = HashMap::new();
     move |subject| *known.entry(std::ptr::from_ref(subject)).or_insert_with(|| asked(subject))
 }
 
-/// One run: the same observer on the same subject, at the time that all observations of a run carry.
+/// Identifies a run: the same observer on the same subject, at the time that all observations of a run have.
 fn run(recorded: &Recorded) -> (&ObserverId, &Subject, &str) {
     (recorded.observer(), recorded.subject(), recorded.time())
 }

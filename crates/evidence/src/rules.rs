@@ -1,9 +1,9 @@
-//! Inference rules: what follows on a higher rung from confirmed observations on lower ones.
+//! Inference rules: what follows on a higher rung from confirmed observations on lower rungs.
 //!
 //! There are two kinds. Traits state which rungs each kind may connect, so that a forbidden rule does not compile. A
-//! *choice* goes from Declared to Selected only: the source says what the host will choose. An *absence* goes up the
+//! *choice* goes only from Declared to Selected: the source says what the host will choose. An *absence* goes up the
 //! ladder: what is not in the file cannot be launched from it. No rule leads to a positive claim on Loaded, Launched or
-//! Completed; being loaded implies nothing on being chosen.
+//! Completed: a loaded kernel was not necessarily chosen.
 //!
 //! ```compile_fail,E0277
 //! // "It is loaded, so it was launched."
@@ -11,18 +11,18 @@
 //! ```
 //!
 //! ```compile_fail,E0277
-//! // Nor does a choice on a stand-in make a launch.
+//! // A choice on a stand-in is not a launch either.
 //! let rule = evidence::Rule::choice::<evidence::Selected, evidence::Launched>("hope", &[], &[]);
 //! ```
 
 use crate::subject::Part;
 use crate::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
 
-/// A rule on `Self` may predict observations on `To`.
+/// A rule on rung `Self` may predict observations on rung `To`.
 pub trait Chooses<To: RungKind>: RungKind {}
 impl Chooses<Selected> for Declared {}
 
-/// Everything on `To` must first be on `Self`, so that absence on `Self` implies absence on `To`.
+/// Everything on rung `To` must first be on rung `Self`, so absence on `Self` implies absence on `To`.
 pub trait Precedes<To: RungKind>: RungKind {}
 impl Precedes<Loaded> for Shipped {}
 impl Precedes<Launched> for Shipped {}
@@ -36,7 +36,7 @@ pub struct Rule {
     pub name: &'static str,
     pub from: Rung,
     pub to: Rung,
-    /// True for rules that carry absence, false for those that carry a value.
+    /// True for rules that transfer absence, false for rules that transfer a value.
     pub absence: bool,
     /// Parts of the subject that the lower rung cannot have (a source tree has no model).
     pub bridges: &'static [Part],

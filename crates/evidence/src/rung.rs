@@ -1,7 +1,7 @@
-//! The ladder: what an observer can have seen, from a rule in the source to a device that reports completion.
+//! The ladder of rungs: what an observer can have seen, from a rule in the source to a device that reports completion.
 //!
-//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules): code that is written per rung
-//! cannot confuse two of them.
+//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules). Code that is written for one
+//! rung cannot confuse it with another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
-    /// Source at this commit, with these defines, has a rule that chooses it.
+    /// The source, at this commit and with these defines, has a rule that chooses it.
     Declared,
     /// A code object for this target with this kernel is in this file.
     Shipped,
-    /// The file or module is mapped into, or registered with, this process. What a process or host says of itself
-    /// stands here too: it tells how things are set up, and nothing about what was dispatched.
+    /// The file or module is mapped into this process, or registered with it. Statements of a process or host about
+    /// itself are also on this rung: they describe the setup, not dispatches.
     Loaded,
     /// Host code chose this kernel for this operation and shape.
     Selected,
@@ -40,7 +40,8 @@ impl Rung {
         }
     }
 
-    /// Only a real device can launch or complete anything; on a stand-in the same calls are a selection.
+    /// Whether the rung needs a real device. Only a real device can launch or complete anything; on a stand-in, the
+    /// same calls are a selection.
     pub fn needs_real_device(self) -> bool {
         self >= Rung::Launched
     }

@@ -1,7 +1,7 @@
 //! The subject of an observation, and the subjects that a claim is about.
 //!
-//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the
-//! claim names and the observation does not give is a difference: a missing value is not agreement.
+//! An observation names its subject in full. A claim's [`Scope`] names the parts that matter to it. If the claim names
+//! a part and the observation does not give it, the two differ: a missing value is not agreement.
 
 use crate::fact::glob;
 use schemars::JsonSchema;
@@ -20,15 +20,15 @@ pub enum Artifact {
     Source {
         /// `llama.cpp`, `ollama`, `rocBLAS`, ...
         name: String,
-        /// Full commit id, or the version of a release that has no repository at hand.
+        /// The full commit ID, or the version of a release without a repository.
         commit: String,
-        /// `GGML_HIP_NO_MMQ_MFMA`, `NAME=VALUE`: the build's defines that were assumed.
+        /// The defines that were assumed for the build: `GGML_HIP_NO_MMQ_MFMA`, `NAME=VALUE`.
         #[serde(default)]
         defines: BTreeSet<String>,
     },
-    /// A machine: its settings, devices, running processes. The name tells two ledgers' hosts apart, no more.
+    /// A machine: its settings, devices and running processes. The name only distinguishes the hosts of two ledgers.
     Host { name: String },
-    /// Nothing that can be fingerprinted (a request to a server, a log of unknown origin).
+    /// Something that has no fingerprint (a request to a server, a log of unknown origin).
     None,
 }
 
@@ -37,31 +37,31 @@ say::named! {
     #[serde(rename_all = "kebab-case")]
     pub enum DeviceKind: name {
         Real = "real",
-        /// A library that says it is a GPU and executes nothing.
+        /// A stand-in: a library that reports a GPU and executes nothing.
         StandIn = "stand-in",
-        /// Something was launched, and nobody saw on what.
+        /// The device of the launches is unknown.
         Unknown = "unknown",
         None = "none",
     }
 }
 
-/// What stretch was looked at.
+/// The examined part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
-    /// The whole of it: every byte of the file, the process from start to end.
+    /// Everything: every byte of the file, the process from start to end.
     Whole,
-    /// A named stretch: `decode`, `prompt of 11 tokens`, `10 s from 12:00:03`.
+    /// A named part: `decode`, `prompt of 11 tokens`, `10 s from 12:00:03`.
     Named(String),
 }
 
-/// The observer's machine, if its name is not needed.
+/// The name for the observer's machine, if its real name is not needed.
 pub const THIS_HOST: &str = "this host";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
-    /// Which installation: `ollama-rocm-60303`, `debian-sid`. None where it belongs to none.
+    /// The installation: `ollama-rocm-60303`, `debian-sid`. Null if it belongs to none.
     #[serde(default)]
     pub runtime: Option<String>,
     pub artifact: Artifact,
@@ -75,7 +75,7 @@ pub struct Subject {
     #[serde(default)]
     pub model: Option<String>,
     pub window: Window,
-    /// The machine, where it is another than the ledger's own, or may be: what somebody else wrote down speaks for his.
+    /// The machine, if it is or may be another than the ledger's own. A foreign recording describes its own machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
@@ -131,7 +131,7 @@ impl Subject {
         }
     }
 
-    /// The same subject, in overlapping windows.
+    /// Whether both are the same subject, in overlapping windows.
     pub fn overlaps(&self, other: &Subject) -> bool {
         let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;
         let Subject { runtime, artifact, target, gpu, device, model, window: _, host } = self;
@@ -185,14 +185,14 @@ pub enum Part {
     Host,
 }
 
-/// Which subjects a claim is about; what is not named may be anything.
+/// The subjects of a claim; parts that are not given match anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// The installation's name; `*` stands for any text.
+    /// The name of the installation; `*` matches any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    /// A file's name; `*` stands for any text.
+    /// A file name; `*` matches any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,10 +200,10 @@ pub struct Scope {
     /// The source tree's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Commit id (seven digits or more will do) or version.
+    /// A commit ID (at least seven digits) or a version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Defines that must have been assumed, exactly these.
+    /// Exactly these defines must have been assumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defines: Option<BTreeSet<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,7 +216,7 @@ pub struct Scope {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// Another machine, by its name; `*` stands for any. Not named, it is this one.
+    /// The name of another machine; `*` matches any machine. Without a name, it is this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
@@ -249,7 +249,7 @@ impl Scope {
         scope
     }
 
-    /// The parts in which the subject differs from the claim's; empty if it is the claim's own subject.
+    /// The parts in which the subject differs from the claim's. Empty if it is the claim's own subject.
     pub fn differences(&self, subject: &Subject) -> BTreeSet<Part> {
         let mut parts = BTreeSet::new();
         let mut check = |part: Part, same: bool| {
@@ -313,8 +313,8 @@ impl Scope {
     }
 }
 
-/// `gfx90a` is any `gfx90a:...`; a target with features requires those features. `*` lifts the restriction: a section
-/// of a file, or a chain in a source tree, belongs to no target.
+/// Whether a target matches. `gfx90a` matches any `gfx90a:...`. A target with features requires those features. `*`
+/// matches every subject, even without a target, for example a section of a file or a chain in a source tree.
 fn same_target(wanted: Option<&str>, given: Option<&str>) -> bool {
     let Some(wanted) = wanted.filter(|wanted| *wanted != "*") else { return true };
     let Some(given) = given else { return false };

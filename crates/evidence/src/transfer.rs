@@ -32,7 +32,8 @@ impl Transfer {
         }
     }
 
-    /// The assumptions, listed with every grade that uses the rule. Keys of the language files.
+    /// The assumptions of the rule, which are listed with every grade that uses it. They are keys of the language
+    /// files.
     pub fn assumptions(self) -> &'static [&'static str] {
         match self {
             Transfer::SameSourceRule => &["assume-same-predicate", "assume-same-defines"],
@@ -73,7 +74,8 @@ impl Transfer {
     }
 }
 
-/// `gfx1201` and `gfx1200` are one generation (the last two digits are minor and stepping): `gfx12`; `sm_90`: `sm_9`.
+/// The generation of a target: `gfx12` for `gfx1201` and `gfx1200` (the last two digits are minor and stepping), `sm_9`
+/// for `sm_90`.
 fn generation(target: &str) -> &str {
     let bare = target.split(':').next().unwrap_or(target);
     let cut = if bare.starts_with("gfx") { 2 } else { 1 };

@@ -1,19 +1,20 @@
-//! Whether to trust an observer: did it change what it observed, and was it working?
+//! Whether to trust an observer: whether it changed what it observed, and whether it was working.
 
+use say::{Kept, Message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An observer that changes what it observes has observed something else.
+/// Whether the observer changed its target. If it did, it observed something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Contamination {
-    /// It read files, or settings that reading does not change.
+    /// It only read files or settings.
     Untouched,
-    /// Compared with an unobserved run (A/B/A): nothing that counts differed. Names the certificate's evidence.
+    /// Compared with an unobserved run (A/B/A) without a relevant difference. `certificate` is the evidence.
     Certified { certificate: String },
-    /// It entered or watched a live process, and nobody compared.
+    /// It entered or watched a live process, without a comparison with an unobserved run.
     Unchecked,
-    /// The comparison differed, in these points.
+    /// The comparison differed in these points.
     Contaminated { differences: Vec<String> },
 }
 
@@ -21,21 +22,46 @@ pub enum Contamination {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "seen", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Canary {
-    /// In the target itself: a one-token request gave a launch, every kernel ended in `s_endpgm`, the host entry was
-    /// found in every bundle.
-    InTarget { what: String },
-    /// In another process of ours that uses the same file.
-    InChild { what: String },
-    /// There was none, or it was not seen.
+    /// The event was seen in the target itself: a one-token request caused a launch, every kernel ended in `s_endpgm`,
+    /// the host entry was found in every bundle.
+    InTarget(CanarySeen),
+    /// In a test process that uses the same file.
+    InChild(CanarySeen),
+    /// There was no canary, or it was not seen.
     None,
 }
 
 impl Canary {
-    pub fn in_target(what: impl Into<String>) -> Self {
-        Canary::InTarget { what: what.into() }
+    pub fn in_target(what: impl Into<Kept>) -> Self {
+        Canary::InTarget(what.into().into())
     }
 
-    pub fn in_child(what: impl Into<String>) -> Self {
-        Canary::InChild { what: what.into() }
+    pub fn in_child(what: impl Into<Kept>) -> Self {
+        Canary::InChild(what.into().into())
+    }
+
+    /// The event that was seen.
+    pub fn what(&self) -> Option<Kept> {
+        match self {
+            Canary::InTarget(seen) | Canary::InChild(seen) => {
+                Some(Kept { english: seen.what.clone(), said: seen.said.clone() })
+            }
+            Canary::None => None,
+        }
+    }
+}
+
+/// The event, in English and as a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CanarySeen {
+    pub what: String,
+    /// `what` as a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Message>,
+}
+
+impl From<Kept> for CanarySeen {
+    fn from(kept: Kept) -> CanarySeen {
+        CanarySeen { what: kept.english, said: kept.said }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a claim could not be decided: each cause with its evidence, the most important first.
+//! Why a claim could not be decided: each cause with its evidence, most important first.
 
 use crate::absence::weigh;
 use crate::fact::glob;
@@ -9,7 +9,7 @@ use crate::relevant::{Relevant, speaks};
 use crate::{Ability, About, Claim, DeviceKind, Finding, GradeKind, Looker, Reason, Recorded, RungKind, Why};
 use std::collections::HashMap;
 
-/// Enough to show a person what else was seen.
+/// The maximum number to show. It is enough for a reader to see what else was seen.
 const ELSEWHERE: usize = 8;
 
 pub(crate) fn unresolved<R: RungKind>(
@@ -50,7 +50,7 @@ pub(crate) fn unresolved<R: RungKind>(
     (GradeKind::Unresolved(why), reasons)
 }
 
-/// Observers that had it in view, could not look, and have not looked since.
+/// Observers that had the claim in view but could not look, and have not looked since.
 fn blocked<'a, R: RungKind>(
     claim: &'a Claim,
     concerning: &'a [&Recorded],
@@ -102,7 +102,7 @@ fn no_device(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     looked_for(concerning, DEVICE, &About::new([("target", target)])).then(|| target.clone())
 }
 
-/// Whether it was fully searched for and never seen.
+/// Whether an observer searched for it completely and it was never seen.
 fn looked_for(concerning: &[&Recorded], topic: &str, about: &About) -> bool {
     let sound = |recorded: &&&Recorded| recorded.contaminated().is_none() && recorded.coverage().is_complete();
     let mut speaking = concerning.iter().filter(sound);

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// `Nothing` is an answer: the observer looked for exactly this and it was not there.
+/// A value. `Nothing` is an answer: the observer looked for exactly this and did not find it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
@@ -17,7 +17,7 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-/// Chooses the kind by the first character instead of trying one kind after another, because a ledger holds a million
+/// Chooses the kind by the first character instead of trying one kind after another, because a ledger has a million
 /// values.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
@@ -89,7 +89,8 @@ pub(crate) enum Likeness {
 }
 
 impl Value {
-    /// Equal for values that are the same, so each value needs comparing only with those of equal likeness.
+    /// A key that is equal for values that are the same. Each value then needs to be compared only with those of equal
+    /// key.
     pub(crate) fn likeness(&self) -> Likeness {
         match (self.number(), self) {
             // Adding zero turns -0.0 into 0.0.
@@ -101,7 +102,7 @@ impl Value {
         }
     }
 
-    /// Nothing was there: null, zero, false, or an empty list or text.
+    /// Whether nothing was there: null, zero, false, or an empty list or text.
     pub fn is_nothing(&self) -> bool {
         match self {
             Value::Nothing => true,

@@ -1,4 +1,4 @@
-//! Field of view: what an observer would have seen if it had happened, stated before it runs.
+//! Field of view: what an observer would have seen if it had happened. It is stated before the observer runs.
 
 use crate::fact::glob;
 use crate::{About, Fact};
@@ -6,7 +6,7 @@ use say::{Kept, Key, Lang, Message, Say as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thing in view: a topic (`kernel`, `library.*`), restricted to some parameters or to none.
+/// One topic in view (`kernel`, `library.*`), optionally restricted to some parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
@@ -34,10 +34,10 @@ impl View {
 #[serde(deny_unknown_fields)]
 pub struct FieldOfView {
     pub views: Vec<View>,
-    /// Which calls, processes, files, in words.
+    /// The observed calls, processes or files, in words.
     #[serde(default)]
     pub reach: String,
-    /// What it cannot see by its nature: `kernels launched before the attach`, `static runtimes`.
+    /// What it can never see: `kernels launched before the attach`, `static runtimes`.
     #[serde(default)]
     pub blind: Vec<String>,
     /// `reach` as a message.
@@ -53,7 +53,7 @@ impl FieldOfView {
         FieldOfView { views, ..FieldOfView::default() }
     }
 
-    /// One topic with any parameters.
+    /// A view of one topic with any parameters.
     pub fn topic(topic: impl Into<String>) -> Self {
         FieldOfView::new(vec![View::new(topic)])
     }
@@ -74,14 +74,14 @@ impl FieldOfView {
         say::kept(lang, self.reach_said.as_ref(), &self.reach)
     }
 
-    /// What the observer cannot see by its nature, in the reader's language.
+    /// What the observer can never see, in the reader's language.
     pub fn blind_in(&self, lang: &Lang) -> Vec<String> {
         let spot = |(at, english): (usize, &String)| say::kept(lang, self.blind_said.get(at), english);
         self.blind.iter().enumerate().map(spot).collect()
     }
 
-    /// Whether it would have been seen. If the view is restricted to a parameter, `asked` must give a value inside the
-    /// restriction.
+    /// Whether the observer would have seen it. If the view is restricted to a parameter, `asked` must give a value
+    /// inside the restriction.
     pub fn covers(&self, topic: &str, asked: &About) -> bool {
         self.views.iter().any(|view| glob(topic, &view.topic) && asked.speaks_for(&view.about))
     }

@@ -1,5 +1,5 @@
 //! Selects the observations that an investigation can use; the others need not be read. The selection is never narrower
-//! than what `observation_index` hands to the judge, so leaving the others out changes no grade
+//! than what `observation_index` passes to the judge, so leaving out the others changes no grade
 //! (`tests/properties.rs`).
 
 use crate::fact::{fits, glob};
@@ -15,7 +15,7 @@ pub struct Wanted<'a> {
     /// What the claims are about, by topic.
     claims: BTreeMap<&'a str, Vec<&'a About>>,
     asks: Vec<&'a Ask>,
-    /// Whether everything on the topics of the questions is wanted.
+    /// Whether all observations on the topics of the questions are wanted.
     wide: bool,
     missed: AtomicBool,
 }
@@ -35,7 +35,7 @@ impl<'a> Wanted<'a> {
     pub fn takes(&self, glance: &Glance<'_>) -> bool {
         let Some(saw) = glance.saw() else { return self.in_view(&glance.view) };
         let claimed = |about: &&About| saw.about.speaks_for(about) || glance.view.covers(&saw.topic, about);
-        // Every claim is checked, even if another claim already wants the observation, so that odd answers are noticed.
+        // Check every claim, even if another claim already wants the observation, so that unusual answers are noticed.
         let asked =
             self.asks.iter().filter(|ask| ask.topic == saw.topic && self.asks_for(ask, saw, glance)).count() > 0;
         asked
@@ -43,10 +43,10 @@ impl<'a> Wanted<'a> {
             || self.claims.get(&*saw.topic).is_some_and(|all| all.iter().any(claimed))
     }
 
-    /// Each answer to a question is then judged like a claim about exactly that answer, with the answer's parameters as
-    /// a pattern. So observations that match an answer are wanted too. A plain word matches only itself, and then it
-    /// also fits the question. A number is matched by ranges, so all ranges are taken. A word that contains `*` or `|`
-    /// could match anything.
+    /// Whether a question wants an observation. Each answer to a question is judged like a claim about exactly that
+    /// answer, with the answer's parameters as a pattern. So observations that match an answer are wanted too. A plain
+    /// word matches only itself, and then it also fits the question. A number is matched by ranges, so all ranges are
+    /// wanted. A word that contains `*` or `|` could match anything.
     fn asks_for(&self, ask: &Ask, saw: &Saw<'_>, glance: &Glance<'_>) -> bool {
         let each = |alike: fn(&str, &str) -> bool| {
             ask.about.0.iter().all(|(key, pattern)| saw.about.get(key).is_some_and(|given| alike(given, pattern)))
@@ -60,8 +60,8 @@ impl<'a> Wanted<'a> {
             || glance.view.views.iter().any(|view| glob(&saw.topic, &view.topic))
     }
 
-    /// Call this after all observations were seen. If an answer was found that could match anything, all observations
-    /// must be read again with the returned selection.
+    /// Call this after all observations have been seen. If an answer could match anything, returns a wider selection,
+    /// with which all observations must be read again.
     pub fn again(self) -> Option<Wanted<'a>> {
         let missed = !self.wide && self.missed.into_inner();
         missed.then(|| Wanted { claims: self.claims, asks: self.asks, wide: true, missed: AtomicBool::new(false) })

@@ -1,4 +1,4 @@
-//! A conclusion reaches as far as the examination did, and no further.
+//! Tests that a conclusion covers what was examined, and no more.
 
 use evidence::{Account, Basis, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn a_second_account_that_disagrees_is_a_gap() {
 }
 
 proptest! {
-    /// If anything is lost, left out or unanswered, no universal statement covers it.
+    /// If anything is lost, left out or unanswered, no statement covers everything.
     #[test]
     fn no_universal_sentence_over_a_gap(asked in 0_u64..9, answered in 0_u64..9, lost in 0_u64..3, out in 0_usize..3) {
         let answered = answered.min(asked);
@@ -134,7 +134,7 @@ proptest! {
         let complete = basis.clone().completeness();
         prop_assert_eq!(complete.is_whole(), !gap);
         prop_assert_eq!(complete.word() == Word::Yes, !gap);
-        // A positive case is certain, but whole only if everything was examined.
+        // A positive case is certain, but the conclusion is whole only if everything was examined.
         let found = basis.presence(1);
         prop_assert!(found.is_certain());
         prop_assert_eq!(found.is_whole(), !(lost > 0 || out > 0 || answered < asked));

@@ -1,4 +1,5 @@
-//! The embedded investigation: complete, in both languages, open until something is observed, and decidable then.
+//! Tests the embedded investigation: it is complete, in both languages, open until something is observed, and can be
+//! decided then.
 
 use evidence::{
     About, Coverage, Declared, DeviceKind, Fact, Finding, GradeKind, Investigation, Launched, Loaded, Observation,
@@ -67,7 +68,7 @@ fn every_topic_stands_in_the_table() {
     }
 }
 
-/// What an evaluator of the source would record: MMVQ up to 8 columns, MMQ for all others.
+/// The observations that an evaluator of the source would record: MMVQ up to 8 columns, MMQ for all others.
 fn declared(columns: &str, path: &str) -> Recorded {
     let subject = Subject::source("ollama", "4fda6980a0b1c2d3e4f5", Default::default()).target("gfx1201");
     let fact = Fact::new("matmul.path", About::new([("type", "Q4_K"), ("columns", columns)]), path);
@@ -89,12 +90,12 @@ fn the_column_thresholds_are_decided_by_what_an_evaluator_records() {
     assert_eq!(grade("blas-at-290"), GradeKind::Refuted);
     let boundary = questions.iter().find(|question| question.question == "boundary-290").unwrap();
     assert!(boundary.found.iter().any(|found| found.value == "MMQ"));
-    // A rule answers what a prompt does only in part.
+    // A rule is only a partial answer to the question what a prompt does.
     assert_eq!((boundary.conclusion.word(), boundary.conclusion.rung()), (Word::Partly, Rung::Declared));
     assert_eq!((boundary.conclusion.not_observed(), boundary.open), (Some(Rung::Launched), true));
     let path = questions.iter().find(|question| question.question == "which-path").unwrap();
     assert_eq!((path.conclusion.word(), path.conclusion.rung(), path.open), (Word::Partly, Rung::Declared, true));
-    // A rule is not a run: what was launched stays open.
+    // A rule is not a run, so it stays open what was launched.
     assert!(matches!(grade("reading-290-blas"), GradeKind::Unresolved(_)));
 }
 
@@ -105,7 +106,7 @@ fn a_restriction_is_lifted_by_a_star() {
     assert!(claim.scope.differences(&subject).is_empty(), "{:?}", claim.scope.differences(&subject));
 }
 
-/// Debian's build on a stand-in selects a bundle. That is shown, but does not answer what Ollama's build launched.
+/// Debian's build on a stand-in selects a bundle. That is shown, but it does not show what Ollama's build launched.
 #[test]
 fn another_build_is_shown_and_answers_nothing() {
     let subject = Subject::file("libggml-hip.so", "00").runtime("debian-sid").target("gfx1201").model("qwen2-7b");
@@ -123,7 +124,7 @@ fn another_build_is_shown_and_answers_nothing() {
     assert!(owner.elsewhere.iter().any(|found| found.value == "114"), "{:?}", owner.elsewhere);
 }
 
-/// A machine with the notes' card and another setting.
+/// Another machine with the notes' card and a different setting.
 fn another_machine(observer: &str, value: impl Into<evidence::Value>, topic: &str, about: About) -> Recorded {
     let subject = Subject::host("this").target("gfx1201").gpu("rx-9070-xt").device(DeviceKind::Real);
     let seen = Observation::on::<Loaded>(
@@ -151,7 +152,7 @@ fn what_the_notes_say_of_their_machine_is_not_refuted_by_another_with_that_card(
     for id in ["ptrace-scope-1", "proxy-works", "proxy-only", "host-rocm-72"] {
         assert_eq!(grade(&notes, id), GradeKind::Unresolved(Why::OtherMachine), "{id}");
     }
-    // If this is declared to be the notes' own machine, the same observations decide.
+    // If this machine is declared to be the notes' own, the same observations decide.
     notes.is_about_this_machine("field-notes");
     for id in ["ptrace-scope-1", "proxy-works", "proxy-only"] {
         assert_eq!(grade(&notes, id), GradeKind::Refuted, "{id}");

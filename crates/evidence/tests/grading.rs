@@ -1,4 +1,4 @@
-//! The rules of `docs/evidence.md`, one by one.
+//! Tests the rules of `docs/evidence.md`, one by one.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Investigation files: the embedded one, and the errors for broken ones.
+//! Tests investigation files: the embedded one, and the errors for invalid ones.
 
 use evidence::{GradeKind, Investigation, Why, default_investigation};
 

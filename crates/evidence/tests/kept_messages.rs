@@ -1,4 +1,5 @@
-//! Sentences of an observation: stored in English, with the message for readers of other languages.
+//! Tests the sentences of an observation: they are stored in English, together with the message for readers of other
+//! languages.
 
 use evidence::{Coverage, FieldOfView, Gap};
 use say::{Lang, Message, key, say};
@@ -26,7 +27,7 @@ fn what_is_recorded_now_is_read_in_both_languages() {
     let coverage = Coverage::complete("files", 1).missing(say!("missed-file"), say!("missed-cut-off"));
     let gap = read_again(&coverage.missing[0]);
     assert_eq!(gap.whole().in_words(&en), "the file (cut off by the end of the code)");
-    assert_eq!(gap.whole().in_words(&ja), "ファイル(コードの終わりで途切れている)");
+    assert_eq!(gap.whole().in_words(&ja), "ファイル（コードの終わりで途切れている）");
     let view = FieldOfView::topic("kernel").reach(say!("view-maps")).blind(key!("view-certify-blind"));
     let view = read_again(&view);
     assert_eq!(

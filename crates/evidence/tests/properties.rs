@@ -1,4 +1,4 @@
-//! Properties that hold for any observations in any order.
+//! Tests properties that hold for any observations in any order.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Draft, FILE, about, claim, own, saw};
 use evidence::*;
 use proptest::prelude::*;
 
-/// One claim on the topic of the observations below, and one on another.
+/// An investigation with one claim on the topic of the observations below, and one on another topic.
 fn investigation() -> Investigation {
     let text = r#"schema = "whichkernel.investigation/1"
 title = { en = "t", ja = "t" }
@@ -134,7 +134,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: config.cases.max(2048), ..config }
 }
 
-/// The properties below are meaningful only if every kind of grade occurs in the generated data.
+/// The properties below say something only if every kind of grade occurs in the generated data.
 #[test]
 fn every_kind_of_grade_occurs_in_this_world() {
     use proptest::strategy::ValueTree;
@@ -182,7 +182,7 @@ proptest! {
     }
 
     /// Reading only the wanted observations, with shared parts, gives the same readings as reading all of them one by
-    /// one; and the observations are equal.
+    /// one. The observations are also equal.
     #[test]
     fn sharing_what_observations_have_in_common_changes_nothing(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
         let investigation = investigation();
@@ -203,7 +203,8 @@ proptest! {
     #[test]
     fn an_agreeing_clean_observation_never_lowers_a_grade((claim, world) in world(), weak in any::<bool>()) {
         let before = judge(&claim, &world, &[]).grade;
-        // Agrees with the claim if something supports it, and with the refutation if something refutes it.
+        // Adds an observation that agrees: with the claim if something supports it, and with the refutation if
+        // something refutes it.
         let agreeing = if before.strength() > 0 {
             if claim.expected.is_negative() {
                 Draft { finding: Finding::Swept, ..saw(claim.rung, "11", true) }.by("logs")

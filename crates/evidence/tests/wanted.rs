@@ -1,4 +1,4 @@
-//! What an investigation reads from a ledger: no more than it needs, and never less.
+//! Tests which observations an investigation reads from a ledger: no more than it needs, and never less.
 
 use evidence::*;
 

@@ -17,7 +17,7 @@ use sys::files::{self, Access};
 
 /// The number of rows in a row group.
 const GROUP: usize = 20_000;
-/// Leftovers of a killed export are removed by an export after this time.
+/// An export removes the leftovers of killed exports that are older than this.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug)]
@@ -59,16 +59,16 @@ pub struct Exported {
     pub rows: u64,
     pub launches: u64,
     pub claims: u64,
-    /// The SHA-256 of the manifest: it covers every byte of every table.
+    /// The SHA-256 of the manifest, which covers every byte of every table.
     pub seal: String,
-    /// Another ledger with the same id that is in the lake under this name: a clone, or an earlier state of this one.
+    /// The name of another ledger in the lake with the same id: a clone, or an earlier state of this one.
     pub beside: Option<String>,
-    /// A later export of the same rows already exists; nothing was written.
+    /// Whether a later export of the same rows already exists, so that nothing was written.
     pub kept_later: bool,
 }
 
-/// Writes temporary files, then moves all of them into place under a lock, so that two concurrent exports leave one
-/// complete export.
+/// Writes temporary files, then moves all of them into place under a lock. If two exports run at the same time, one
+/// complete export remains.
 pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
     let ledger = reader.id()?.ok_or_else(|| LakeError::Empty(reader.dir().to_owned()))?;
     let own = format!("{ledger}-{}", origin.machine);
@@ -215,7 +215,8 @@ impl Sink {
         file.sync_all()
     }
 
-    /// A group without rows is skipped, unless it is the only one: columns are known from rows.
+    /// Adds a row group. A group without rows is skipped, unless it is the only one, because columns are known from
+    /// rows.
     fn put(&mut self, table: &ParquetTable) -> Result<(), LakeError> {
         self.rows += table.rows() as u64;
         match &mut self.writer {
@@ -224,7 +225,7 @@ impl Sink {
         }
     }
 
-    /// Finishes the file; None if it has no row.
+    /// Finishes the file. None if it has no rows.
     fn seal(&mut self, head: &str) -> Result<Option<Sealed>, LakeError> {
         let (Some(writer), Some(whose)) = (self.writer.take(), &self.whose) else { return Ok(None) };
         let about = [
@@ -244,7 +245,7 @@ impl Sink {
         Ok((self.rows > 0).then_some(Sealed { rows: self.rows, sha256 }))
     }
 
-    /// A table without any row has no file; an earlier file is removed.
+    /// Moves the file into place. A table without rows has no file, so an earlier file is removed.
     fn keep(self, stem: &str) -> Result<(), LakeError> {
         let extension = if self.whose.is_some() { "parquet" } else { "json" };
         let path = self.folder.join(format!("{stem}.{extension}"));

@@ -1,8 +1,8 @@
-//! Exports for other tools: a ledger as verifiable Parquet tables, launches as a trace for Perfetto and the Firefox
+//! Exports for other tools: a ledger as verifiable Parquet tables, and launches as a trace for Perfetto and the Firefox
 //! Profiler.
 //!
-//! A lake is a directory with a folder for each table and in it a file for each ledger of each machine: exports of many
-//! machines can share a lake, and one query reads all. `docs/lake.md` has the columns.
+//! A lake is a directory with a folder for each table. Each folder has a file for each ledger of each machine. So
+//! exports of many machines can share a lake, and one query reads all of them. `docs/lake.md` lists the columns.
 #![forbid(unsafe_code)]
 
 mod lake;

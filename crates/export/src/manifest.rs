@@ -1,5 +1,5 @@
-//! One export of a lake: which ledger, which machine, and the SHA-256 of each table. Written last, so that the named
-//! files exist.
+//! The manifest of one export in a lake: the ledger, the machine, and the SHA-256 of each table. It is written last, so
+//! the files that it names exist.
 
 use crate::lake::{LakeError, fail};
 use ledger::{Hash, Reader};
@@ -15,9 +15,9 @@ use sys::regular_file;
 pub const FOLDER: &str = "manifests";
 pub const SCHEMA: &str = "whichkernel.lake-manifest/1";
 pub const TABLES: [&str; 3] = ["observations", "launches", "claims"];
-/// The maximum size; a manifest has under a thousand bytes.
+/// The maximum size to read. A manifest has under a thousand bytes.
 const LONGEST: u64 = 64 << 10;
-/// The maximum number of forks of one ledger on one machine.
+/// The maximum number of diverging copies of one ledger on one machine.
 const MOST_FORKS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Identifies this machine by a hash, because a ledger that was cloned with a disk image has the same id on both
-/// machines. The system's own id is confidential (machine-id(5)).
+/// machines. The system's own id is confidential (machine-id(5)) and is not shown.
 pub fn machine() -> String {
     let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
         .iter()
@@ -76,16 +76,16 @@ pub fn machine() -> String {
     number.map(hash).and_then(|hash| hash.get(..12).map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Where the files of this export go.
+/// The name for the files of this export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExportName {
-    /// The name is free, or has an earlier export of the same rows.
+    /// The name is free, or it has an earlier export of the same rows.
     At { stem: String, beside: Option<String> },
-    /// A later export of the same rows exists: an older one must not replace it.
+    /// A later export of the same rows exists, which an older one must not replace.
     Later { stem: String },
 }
 
-/// The first name under which nothing would be lost. An earlier export is replaced only if its last row is also ours.
+/// The first name under which no other export is lost. An earlier export is replaced only if its last row is also ours.
 pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, LakeError> {
     let mut beside = None;
     for at in 1..=MOST_FORKS {
@@ -100,8 +100,8 @@ pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, 
         match (same, there.rows <= new.rows) {
             (true, true) => return Ok(ExportName::At { stem, beside }),
             (true, false) => return Ok(ExportName::Later { stem }),
-            // Its rows are not ours: another machine with the same image, or a ledger that was restored to an earlier
-            // state.
+            // The existing rows are not ours: they come from another machine with the same image, or the ledger was
+            // restored to an earlier state.
             (false, _) if there.host == new.host && holds(dir, &stem, new) => return Ok(ExportName::Later { stem }),
             (false, _) => beside = Some(stem),
         }
@@ -112,7 +112,7 @@ pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, 
 /// The maximum size of a table that is read into memory.
 const MOST: u64 = 4 << 30;
 
-/// Whether every row of the new export is in the table that is there.
+/// Whether every row of the new export is in the existing table.
 fn holds(dir: &Path, stem: &str, new: &Manifest) -> bool {
     let file = dir.join("observations").join(format!("{stem}.parquet"));
     let table = regular_file::whole(&file, MOST).ok().and_then(|bytes| crate::parquet::read(&bytes).ok());
@@ -126,7 +126,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Locks the lake for one export (`write`) or for readers, until it is dropped.
 pub fn lock(dir: &Path, write: bool) -> io::Result<File> {
-    // With the dot only a directory can be opened, so that this never blocks on a pipe.
+    // With the dot, only a directory can be opened, so this never blocks on a pipe.
     let (folder, start) = (File::open(dir.join("."))?, Instant::now());
     loop {
         match if write { folder.try_lock() } else { folder.try_lock_shared() } {

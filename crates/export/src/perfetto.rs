@@ -1,16 +1,16 @@
-//! A trace for Perfetto (<https://ui.perfetto.dev>): its own protocol buffers, a track for each stream, a launch as an
-//! instant.
+//! A trace for Perfetto (<https://ui.perfetto.dev>) in its own protocol buffers. Each stream is a track, and each
+//! launch is an instant.
 //!
 //! A launch has a time but no duration: the host's clock does not show when the device started, so no bar is drawn. The
-//! device time is added if a watch with `--times` recorded it. Field numbers:
+//! device time is added if `watch --times` recorded it. The field numbers come from
 //! `protos/perfetto/trace/perfetto_trace.proto`.
 
 use crate::timeline::{Launch, Timeline};
 use std::collections::BTreeMap;
 
-/// `TrackEvent.Type.TYPE_INSTANT`.
+/// The value of `TrackEvent.Type.TYPE_INSTANT`.
 const INSTANT: u64 = 3;
-/// One writer, whose packets share a state.
+/// The id of the only packet sequence, whose packets share their state.
 const SEQUENCE: u64 = 1;
 
 /// The bytes of a `Trace` message.
@@ -89,7 +89,7 @@ fn event(launch: &Launch, track: u64) -> Message {
     event
 }
 
-/// The kind of event: a refused or only captured launch does not count as a launch.
+/// The kind of event. A launch that was refused or only captured does not count as a launch.
 pub fn category(launch: &Launch) -> &'static str {
     match (launch.refused(), launch.captured) {
         (None, false) => "launch",
@@ -98,7 +98,7 @@ pub fn category(launch: &Launch) -> &'static str {
     }
 }
 
-/// The subset of protocol buffers that is needed: numbers, texts, messages.
+/// The subset of protocol buffers that is needed: numbers, texts and messages.
 #[derive(Debug, Default)]
 struct Message {
     bytes: Vec<u8>,

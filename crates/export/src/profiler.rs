@@ -1,7 +1,8 @@
-//! A file for the Firefox Profiler (<https://profiler.firefox.com>): its processed profile, a launch as an instant marker.
+//! A file for the Firefox Profiler (<https://profiler.firefox.com>) in its processed format. Each launch is an instant
+//! marker.
 //!
-//! Written by the format's own library (`fxprof-processed-profile`, samply's). It contains no samples, because nothing was
-//! sampled.
+//! Written with the format's own library (`fxprof-processed-profile`, which samply uses). It has no samples, because
+//! nothing was sampled.
 
 use crate::perfetto::category;
 use crate::timeline::{Launch, Timeline};
@@ -77,7 +78,7 @@ const fn field(key: &'static str, label: &'static str) -> StaticSchemaMarkerFiel
 impl StaticSchemaMarker for Marker {
     const UNIQUE_MARKER_TYPE_NAME: &'static str = "Launch";
     const DESCRIPTION: Option<&'static str> = Some(
-        "The moment at which the host launched a kernel, or tried to: a launch that was refused is none. How long the device worked on it is told where it was timed.",
+        "The time at which the host launched a kernel or tried to. A refused launch did not run. The device time is present if it was measured.",
     );
     const CHART_LABEL: Option<&'static str> = Some("{marker.name}");
     const TABLE_LABEL: Option<&'static str> = Some("{marker.name} columns {marker.data.columns}");

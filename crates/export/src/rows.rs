@@ -76,7 +76,8 @@ impl Sheet {
     }
 }
 
-/// Every row, with its position in the chain. A row that is not an observation of this version has empty columns after the chain.
+/// Every row, with its position in the chain. If this version cannot read a row as an observation, its columns after
+/// the chain are empty.
 pub fn observations(whose: &Whose, rows: &[Row]) -> ParquetTable {
     let mut sheet = Sheet::default();
     for row in rows {
@@ -109,7 +110,7 @@ pub fn observations(whose: &Whose, rows: &[Row]) -> ParquetTable {
     sheet.table()
 }
 
-/// What was chosen, launched or completed: a row for each observation of a kernel or a path on those rungs.
+/// Kernels and paths that were selected, launched or completed: one row for each observation on those rungs.
 pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
     let mut sheet = Sheet::default();
     for row in rows {
@@ -146,12 +147,12 @@ pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
     sheet.table()
 }
 
-/// The subject columns, which both tables have.
+/// The columns about the subject, which both tables have.
 fn subject(sheet: &mut Sheet, whose: &Whose, of: Option<&Recorded>) {
     let subject = of.map(|seen| seen.subject());
     let text = |part: fn(&evidence::Subject) -> Option<String>| subject.and_then(part);
     let host = subject.map(|subject| subject.host.clone().unwrap_or_else(|| whose.host.clone()));
-    // An imported observation is about its own machine, for which only the ledger's id is known.
+    // An imported observation is about its own machine, of which only the ledger's id is known.
     let imported = of.and_then(|seen| seen.origin()).and_then(|origin| origin.split('#').next()).map(str::to_owned);
     sheet.text("host", imported.filter(|_| subject.is_some_and(|subject| subject.host.is_none())).or(host));
     sheet.text("runtime", text(|subject| subject.runtime.clone()));

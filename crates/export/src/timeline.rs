@@ -12,20 +12,20 @@ pub struct Launch {
     pub thread: u32,
     pub stream: u64,
     pub time_ns: u64,
-    /// `hipLaunchKernel`.
+    /// The function that was called, such as `hipLaunchKernel`.
     pub api: String,
-    /// The readable form of the kernel-name grammar; for a call without a kernel, the call.
+    /// The readable form of the kernel's name. For a call without a kernel, the name of the call.
     pub name: String,
     /// The name in the code object; None for a call, and for an unnamed launch.
     pub mangled: Option<String>,
     pub columns: Option<u64>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Part of a graph capture: it was not launched at this time.
+    /// Whether it is part of a graph capture and was not launched at this time.
     pub captured: bool,
     /// The result of the call; anything but 0 is a refused launch. None if unknown.
     pub status: Option<u32>,
-    /// The device time; its start by the host's clock is unknown.
+    /// The device time. When it started by the host's clock is unknown.
     pub took_ns: Option<u64>,
 }
 
@@ -38,14 +38,14 @@ impl Launch {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Timeline {
-    /// The command, where the trace names it.
+    /// The command, if the trace names it.
     pub program: String,
     pub launches: Vec<Launch>,
     /// Launches that the writer lost for lack of space, did not finish, or counted without writing them.
     pub lost: u64,
     /// Launches that the writer only counted: they have no time and are not in the list.
     pub unplaced: u64,
-    /// The trace has no end, so launches may be missing.
+    /// Whether the trace has no end, so that launches may be missing.
     pub endless: bool,
     /// Lines that could not be read.
     pub damaged: u64,
@@ -126,7 +126,7 @@ fn recorded(trace: &Trace) -> Timeline {
     Timeline { program, launches, lost, ..Timeline::default() }
 }
 
-/// A file written by `--trace`; an incomplete last line counts as damaged.
+/// Reads a file written by `--trace`. An incomplete last line counts as damaged.
 fn written(found: lines::Lines) -> Timeline {
     let launch = |line: Line| {
         let (named, address) = (line.kernel.as_deref(), line.address);
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!((timeline.launches[0].took_ns, timeline.launches[1].took_ns), (None, Some(1500)));
     }
 
-    /// A refusal reported on return, launches that were only counted, and missing lines.
+    /// Tests a refusal that is reported on return, launches that were only counted, and missing lines.
     #[test]
     fn refusals_and_what_is_not_there_are_told() {
         let text = concat!(

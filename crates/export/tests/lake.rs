@@ -1,5 +1,5 @@
-//! A lake as users see it: written from real ledgers, queried by a real DuckDB, verified, and damaged in every way that
-//! verification must detect.
+//! Tests a lake as users see it: written from real ledgers, queried by a real DuckDB, verified, and damaged in every
+//! way that verification must detect.
 
 use evidence::{
     About, Coverage, DeviceKind, Fact, Finding, Launched, Loaded, Observation, ObserverId, Recorded, Selected, Subject,
@@ -55,7 +55,7 @@ fn export(dir: &Path, name: &str, observations: &[Observation], lake: &Path) -> 
     write(&reader, &origin, lake).expect("exported")
 }
 
-/// Two machines: one has changed from BLAS to MMQ, the other runs the fallback since the tenth.
+/// A lake of two machines. One has changed from BLAS to MMQ, the other runs the fallback since the tenth.
 fn lake(dir: &Path) -> PathBuf {
     let lake = dir.join("lake");
     let host = Observation::on::<Loaded>(
@@ -83,7 +83,7 @@ fn lake(dir: &Path) -> PathBuf {
     lake
 }
 
-/// A wheel's files are not executable, so the loader starts it.
+/// Runs a query in DuckDB. The files of a wheel are not executable, so the loader starts it.
 fn duckdb(lake: &Path, sql: &str) -> Option<serde_json::Value> {
     let program = test_artifacts::file("duckdb-cli-1.5.6", "duckdb_cli/duckdb")?;
     let output = Command::new("/lib64/ld-linux-x86-64.so.2")
@@ -105,7 +105,7 @@ fn duckdb(lake: &Path, sql: &str) -> Option<serde_json::Value> {
 fn duckdb_says_which_hosts_run_the_fallback_and_since_when() {
     let dir = tempfile::tempdir().expect("a folder");
     let lake = lake(dir.path());
-    // The query of the documentation, word for word.
+    // Run the query of the documentation, word for word.
     let page =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lake.md")).expect("docs/lake.md");
     let sql = page.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a query");
@@ -117,7 +117,7 @@ fn duckdb_says_which_hosts_run_the_fallback_and_since_when() {
         rows[0]["since"].as_str().is_some_and(|since| since.starts_with("2026-11-10")),
         "not the stand-in's: {found}"
     );
-    // Every other query of the page runs too.
+    // Every other query on the page must run too.
     for sql in page.split("```sql\n").skip(2).filter_map(|rest| rest.split("```").next()) {
         duckdb(&lake, sql);
     }
@@ -141,7 +141,7 @@ fn duckdb_reads_every_column_as_it_was_written() {
         (&4096.into(), &2.into(), &"mul_mat_vec_q<Q4_K,1>".into())
     );
     assert_eq!((&last["contaminated"], &last["path"]), (&false.into(), &serde_json::Value::Null));
-    // The chain alone, in SQL: every row's `prev` is the previous row's hash.
+    // Check the chain alone, in SQL: every row's `prev` is the previous row's hash.
     let chain = "SELECT count(*) AS broken FROM (SELECT row, prev, lag(hash) OVER (PARTITION BY ledger ORDER BY row) AS before \
                  FROM 'observations/*.parquet') WHERE row > 1 AND prev != before";
     assert_eq!(duckdb(&lake, chain).expect("duckdb")[0]["broken"], 0);
@@ -166,7 +166,13 @@ fn alter(file: &Path, change: impl FnOnce(&mut ParquetTable)) {
 }
 
 fn problems(lake: &Path) -> String {
-    prove(lake).expect("a lake").into_iter().flat_map(|one| one.problems).collect::<Vec<_>>().join("\n")
+    prove(lake)
+        .expect("a lake")
+        .into_iter()
+        .flat_map(|one| one.problems)
+        .map(|problem| problem.english)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn text<'a>(table: &'a mut ParquetTable, name: &str) -> &'a mut Vec<Option<String>> {
@@ -184,7 +190,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "a value",
             |table| text(table, "value")[1] = Some("MMQ".into()),
-            "'value' is not what its rows say",
+            "'value' differs from its rows",
         ),
         (
             "observations",
@@ -207,7 +213,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "the host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "'host' is not what its rows say",
+            "'host' differs from its rows",
         ),
         (
             "observations",
@@ -242,7 +248,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "claims",
             "a host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "claims: the column 'host' is not what the observations say",
+            "claims: the column 'host' differs from the observations",
         ),
         ("observations", "a column", |table| table.columns.retain(|column| column.name != "rung"), "'rung' is missing"),
     ];
@@ -264,7 +270,7 @@ fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
     for table in ["launches", "claims"] {
         let foreign = lake.join(table).join("0000.parquet");
         fs::copy(&tables(&lake, table)[0], &foreign).expect("copied");
-        assert!(problems(&lake).contains("there is no table of observations for it"), "{}", problems(&lake));
+        assert!(problems(&lake).contains("has no table of observations for it"), "{}", problems(&lake));
         fs::remove_file(foreign).expect("gone");
     }
     assert_eq!(problems(&lake), "");
@@ -290,7 +296,7 @@ fn an_export_that_cannot_be_written_leaves_the_last_one() {
     let lake = lake(dir.path());
     let reader = Reader::open(&dir.path().join("alpha")).expect("a reader");
     let origin = Origin { host: Some("alpha"), machine: "0011", title: "A test", claims: &[] };
-    // A full disk, for which a file in the way of a folder stands: root may write anywhere else.
+    // A file in the way of a folder simulates a full disk, because root may write anywhere else.
     fs::rename(lake.join("claims"), lake.join("aside")).expect("moved");
     fs::write(lake.join("claims"), "in the way").expect("written");
     assert!(write(&reader, &origin, &lake).is_err());
@@ -339,7 +345,7 @@ fn append(dir: &Path, path: &str) {
     ledger.append(&[path_seen(path, "2026-11-16T10:00:00.000Z", DeviceKind::Real)]).expect("kept");
 }
 
-/// Rows of the lake as its own tables have them.
+/// The values in the lake's own tables.
 fn values(lake: &Path) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for file in tables(lake, "observations") {
@@ -358,7 +364,7 @@ fn a_cloned_machine_loses_nothing_and_takes_nothing_away() {
     clone_of(&one, &two);
     append(&one, "MMQ");
     append(&two, "MMVQ");
-    // The image was cloned, and each machine has its own id.
+    // The image was cloned, but each machine has its own id.
     let (first, second) = (export_as(&one, None, "aaaa", &lake), export_as(&two, None, "bbbb", &lake));
     assert_eq!(first.ledger, second.ledger);
     assert_ne!(first.stem, second.stem);
@@ -366,11 +372,11 @@ fn a_cloned_machine_loses_nothing_and_takes_nothing_away() {
         (problems(&lake).as_str(), values(&lake)),
         ("", vec!["BLAS".into(), "BLAS".into(), "MMQ".into(), "MMVQ".into()])
     );
-    // The id was cloned, too: the rows show the difference.
+    // The id was cloned too, so only the rows show the difference.
     let third = export_as(&two, None, "aaaa", &lake);
     assert_eq!((third.stem, third.beside), (format!("{}-2", first.stem), Some(first.stem.clone())));
     assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 6));
-    // Each continues in its own files, also under another name.
+    // Each export continues in its own files, also under another name.
     append(&two, "MMF");
     let again = export_as(&two, Some("two"), "aaaa", &lake);
     assert_eq!((again.stem, again.beside), (format!("{}-2", first.stem), Some(first.stem.clone())));
@@ -389,7 +395,7 @@ fn an_older_state_of_a_ledger_does_not_replace_a_later_one() {
     let older = export_as(&before, None, "aaaa", &lake);
     assert!(older.kept_later && older.stem == whole.stem, "{older:?}");
     assert_eq!((problems(&lake).as_str(), values(&lake)), ("", vec!["BLAS".into(), "MMQ".into()]));
-    // Under another name it is another machine's word.
+    // Under another name, it counts as the export of another machine.
     assert!(!export_as(&before, Some("old"), "aaaa", &lake).kept_later);
     assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 3));
 }
@@ -403,7 +409,7 @@ fn a_manifest_that_is_gone_altered_or_of_another_export_is_said() {
     fs::remove_file(&manifest).expect("gone");
     assert!(problems(&lake).contains("the manifest is missing"), "{}", problems(&lake));
     fs::write(&manifest, kept.replacen("\"rows\": ", "\"rows\": 1", 1)).expect("written");
-    assert!(problems(&lake).contains("of another export"), "{}", problems(&lake));
+    assert!(problems(&lake).contains("from another export"), "{}", problems(&lake));
     fs::write(&manifest, "{").expect("written");
     assert!(problems(&lake).contains(".json"), "{}", problems(&lake));
     fs::write(&manifest, kept).expect("written");

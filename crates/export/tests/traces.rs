@@ -1,4 +1,4 @@
-//! Traces of launches, read by their consumers: Perfetto's own classes, and a strict reader of the processed profile.
+//! Tests traces of launches with their consumers: Perfetto's own classes, and a strict reader of the processed profile.
 
 use export::{Launch, Timeline, perfetto, profiler};
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn timeline() -> Timeline {
     }
 }
 
-/// Every field that is set must be one that Perfetto's schema knows.
+/// Fails for any field that Perfetto's schema does not know.
 const READ: &str = r#"
 import json, sys
 from google.protobuf import unknown_fields
@@ -99,7 +99,7 @@ fn perfettos_own_classes_read_the_trace() {
     assert_eq!(read["processes"].as_object().map(serde_json::Map::len), Some(2));
 }
 
-/// As the format's description has it: tables are columns of one length, and every index leads somewhere.
+/// Follows the description of the format: the columns of a table have the same length, and every index is valid.
 #[test]
 fn the_processed_profile_holds_together() {
     let profile: Value = serde_json::from_slice(&profiler(&timeline()).expect("a profile")).expect("JSON");

@@ -6,23 +6,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A model without weights that was written.
+/// A written model file without weights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Written {
     pub file: String,
-    /// The model whose shape it has: `llama-3.1-8b`.
+    /// The model that it has the shape of: `llama-3.1-8b`.
     pub shape: &'static str,
     pub architecture: &'static str,
     /// A tensor type, or a mix of several: `Q4_K_M`.
     #[serde(rename = "type")]
     pub mix: String,
     pub layers: u32,
-    /// Kinds of matrices of the whole model that no layer but the last holds: their products never have a prompt's width.
+    /// Kinds of matrices that only the last layer has. Their products never have the width of a prompt.
     pub absent: Vec<String>,
-    /// How many tensors there are of each type.
+    /// The number of tensors of each type.
     pub tensors: BTreeMap<String, u64>,
     pub bytes: u64,
-    /// What it takes on disk: the weights are a hole.
+    /// The size on disk; the weights are a hole in the file.
     pub bytes_on_disk: u64,
 }
 
@@ -56,11 +56,11 @@ impl Written {
     }
 }
 
-/// The shapes and mixes of which a model without weights can be written.
+/// The model shapes and type mixes that `skeleton` can write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Shapes {
     pub shapes: Vec<ShapeLine>,
-    /// What llama-quantize makes of several tensor types.
+    /// The mixes of tensor types that llama-quantize writes.
     pub mixes: Vec<&'static str>,
 }
 
@@ -79,7 +79,7 @@ pub struct ShapeLine {
     pub experts: Option<ExpertCount>,
 }
 
-/// How many experts a token goes to, of how many.
+/// The number of experts per token, and in total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExpertCount {
     pub used: u32,

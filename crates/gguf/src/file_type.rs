@@ -1,7 +1,7 @@
-//! The common name of a model's type (`Q4_K_M`) is a file type: a mix of tensor types.
+//! File types: the common name of a model's type (`Q4_K_M`) is a mix of tensor types.
 //!
 //! `llama_tensor_get_type` in llama.cpp's src/llama-quant.cpp assigns a type to each tensor. For mixes that can be
-//! generated here ([`Mix`]), the types are counted in a dense model; the others are listed, as of b10586. A model with
+//! generated here ([`Mix`]), the types are counted in a dense model. The others are listed as of b10586. A model with
 //! many experts, or with tied embeddings, may contain other types.
 
 use crate::{Mix, TensorType, known};
@@ -58,8 +58,8 @@ fn counted(name: &str) -> Option<Vec<&'static str>> {
     }
     let mut types: Vec<(TensorType, u64)> = counts.into_iter().collect();
     types.sort_by_key(|(_, count)| Reverse(*count));
-    // In a model without experts, a mix for experts uses one type for everything, so its name tells nothing about a
-    // dense model.
+    // In a model without experts, a mix for experts uses one type for everything, so it says nothing about the types of
+    // a dense model.
     (types.len() > 1).then(|| types.into_iter().filter_map(|(ty, _)| ty.known_name()).collect())
 }
 

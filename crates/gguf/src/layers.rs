@@ -115,7 +115,7 @@ impl Plan<'_> {
         if shared > 0 { self.gated(at, "_shexp", shared) } else { Ok(()) }
     }
 
-    /// Gate, up and down of one feed-forward network; Phi 3 combines the first two in one matrix.
+    /// Gate, up and down of one feed-forward network. Phi 3 combines gate and up in one matrix.
     fn gated(&mut self, at: &dyn Fn(&str) -> String, of: &str, inner: u64) -> Result<(), Error> {
         let width = u64::from(self.shape.width);
         if self.shape.architecture == "phi3" {

@@ -1,7 +1,8 @@
 //! GGUF models: reads headers, and writes skeleton models of any shape without weights.
 //!
-//! No I/O, no unsafe, no panic on any input. A reader gets the first bytes of a file and returns how many more it
-//! needs. A skeleton is a header and a length, which the caller writes as a sparse file. Format: ggml's docs/gguf.md.
+//! The crate does no I/O, has no unsafe code, and does not panic on any input. The reader takes the first bytes of a
+//! file and says how many more it needs. A skeleton is a header and a length, which the caller writes as a sparse file.
+//! The format is described in ggml's docs/gguf.md.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -28,7 +29,7 @@ pub use shape::{Experts, Latent, Shape, known, names};
 pub use skeleton::{Skeleton, absent, skeleton, skeleton_of, speaking};
 pub use types::TensorType;
 
-/// The example of the page on crates.io.
+/// Tests the example on the crates.io page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

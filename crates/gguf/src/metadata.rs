@@ -6,7 +6,7 @@ use crate::{Mix, Shape};
 /// The vocabulary of a model.
 #[derive(Debug, Clone, Copy)]
 pub enum Vocabulary {
-    /// Tokens by number only.
+    /// Tokens have numbers but no text.
     None,
     /// A vocabulary of the shape's size with meaningless tokens.
     Numbered,
@@ -22,7 +22,7 @@ pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words
     if let Some(number) = mix.file_type() {
         writer.number("general.file_type", number);
     }
-    // Compressed keys have a single head, as wide as the stored vector, and so do the values.
+    // Compressed keys have a single head, which is as wide as the stored vector. The same is true of the values.
     let (key, value, rotated) = match shape.latent {
         Some(latent) => (latent.key_value + latent.rotated, latent.key_value, latent.rotated),
         None => (shape.head, shape.head, shape.head),
@@ -81,7 +81,7 @@ pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words
             ("attention.key_length_mla", latent.plain + latent.rotated),
             ("attention.value_length_mla", latent.value),
             ("leading_dense_block_count", 1),
-            // LLAMA_EXPERT_GATING_FUNC_TYPE_SOFTMAX
+            // 1 is LLAMA_EXPERT_GATING_FUNC_TYPE_SOFTMAX.
             ("expert_gating_func", 1),
         ] {
             writer.number(&format!("{arch}.{key}"), value);

@@ -1,7 +1,7 @@
 //! The type of each tensor in a file: one type for all, or one of llama.cpp's mixes (a file type such as Q4_K_M).
 //!
 //! The rules are those of llama-quant.cpp (`llama_tensor_get_type_impl`, `tensor_type_fallback`) without an importance
-//! matrix; a test compares them with the real llama-quantize.
+//! matrix. A test compares them with the real llama-quantize.
 
 use crate::{Error, Shape, TensorType};
 
@@ -77,7 +77,8 @@ impl Mix {
         let kind = self.wanted(shape, name, row, layers)?;
         let divides = |kind: TensorType| kind.block().is_some_and(|(block, _)| row.is_multiple_of(block));
         if divides(kind) || (matches!(self, Mix::One(_)) && shape.is_plain()) {
-            // With a single type, report that the model cannot be made instead of silently using another type.
+            // A single type is returned even if it does not fit. The model is then rejected instead of silently getting
+            // another type.
             return Ok(kind);
         }
         let other = TensorType::parse(match kind.name().as_str() {
@@ -117,7 +118,8 @@ impl Mix {
                 _ => base,
             }),
             "attn_v" if eight => kind("Q8_0"),
-            // In the 70-billion-parameter models, recognised by their 80 layers, eight heads share them.
+            // In the 70-billion-parameter models, recognised by their 80 layers, eight heads share one matrix of
+            // values.
             "attn_v" if layers == 80 && shape.heads > shape.kv_heads => {
                 kind(if more && matches!(self, Mix::Q4KM | Mix::Q5KM) { "Q6_K" } else { "Q5_K" })
             }

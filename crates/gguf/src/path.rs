@@ -1,5 +1,5 @@
-//! The paths of an operation through ggml's GPU backend, by their common names. This is the only list: the declared
-//! rules, kernel names and tables are compared as values of it.
+//! The paths of an operation through ggml's GPU backends, by their common names. This is the only list: declared rules,
+//! kernel names and tables all use it, so they can be compared.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ say::named! {
         Mmvq = "MMVQ",
         /// Many columns in tiles, quantised weights.
         Mmq = "MMQ",
-        /// A library, with dequantised weights.
+        /// A BLAS library, with dequantised weights.
         Blas = "BLAS",
         /// Flash attention by an unspecified kernel.
         FlashAttention = "FA",

@@ -3,7 +3,8 @@
 use crate::{Error, TensorType};
 use say::{Key, key};
 
-/// More than any model has. A file that claims more is rejected, so that memory stays bounded.
+/// The maximum number of entries, more than any model has. A file that claims more is rejected, so that memory stays
+/// bounded.
 const MOST_ENTRIES: u64 = 1 << 20;
 const MOST_ELEMENTS: u64 = 1 << 28;
 const MOST_TEXT: u64 = 1 << 26;
@@ -16,7 +17,7 @@ pub enum Value {
     Float(f64),
     Bool(bool),
     Text(String),
-    /// Only the length: the content, such as a vocabulary, is not needed here.
+    /// Only the length is kept. The content, such as a vocabulary, is not needed here.
     Array {
         kind: u32,
         len: u64,
@@ -26,10 +27,10 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     pub name: String,
-    /// Innermost dimension first: a weight matrix is [columns, rows].
+    /// Dimensions, innermost first: a weight matrix is [columns, rows].
     pub dims: Vec<u64>,
     pub kind: TensorType,
-    /// From the start of the data.
+    /// Counted from the start of the data.
     pub offset: u64,
 }
 
@@ -43,7 +44,7 @@ pub struct Gguf {
 }
 
 impl Tensor {
-    /// None if the type is unknown or the dimensions are invalid.
+    /// The size of the tensor's data. None if the type is unknown or the dimensions are invalid.
     pub fn bytes(&self) -> Option<u64> {
         let (block, size) = self.kind.block()?;
         let elements = self.dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(dim))?;
@@ -190,7 +191,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Skips texts without storing them; nested arrays are read up to a few levels.
+    /// Skips an array without storing its texts. Nested arrays are read up to a few levels.
     fn skip(&mut self, kind: u32, len: u64, depth: u32) -> Result<(), Error> {
         for _ in 0..len {
             if kind == 8 {

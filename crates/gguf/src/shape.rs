@@ -1,4 +1,4 @@
-//! Shapes of well-known models: the numbers that determine the kernels of a matrix multiplication.
+//! Shapes of well-known models: the numbers that decide which kernels a matrix multiplication uses.
 //!
 //! Each row comes from the model's own published configuration (config.json).
 
@@ -10,14 +10,14 @@ pub struct Experts {
     pub used: u32,
     /// Width of one expert's hidden layer.
     pub width: u32,
-    /// Width of the shared experts, which process every token; 0: there are none.
+    /// Width of the shared experts, which process every token. 0 if there are none.
     pub shared: u32,
 }
 
 /// Attention with compressed keys and values (multi-head latent attention).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latent {
-    /// Width of the compressed query; 0: it is not compressed.
+    /// Width of the compressed query. 0 if it is not compressed.
     pub query: u32,
     pub key_value: u32,
     /// Elements of a head that are rotated, and those that are not.
@@ -57,7 +57,7 @@ pub struct Shape {
     pub state_space: Option<StateSpace>,
     /// Whether the output head is the token embedding (tied weights).
     pub tied: bool,
-    /// The attention window of layers that have one, in tokens; 0: every layer sees all tokens.
+    /// The attention window of layers that have one, in tokens. 0 if every layer sees all tokens.
     pub window: u32,
     /// Whether long contexts scale each rotation by its own factor (Llama 3.1).
     pub rope_factors: bool,

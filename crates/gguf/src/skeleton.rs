@@ -22,27 +22,27 @@ pub struct Skeleton {
 /// A model of this shape with `layers` layers and every weight matrix in `kind`. The token embedding stays on the CPU
 /// and is F16.
 ///
-/// `words`: a full vocabulary, which a server needs to tokenise text. Without it, the model has only numbered tokens,
-/// which is enough for a benchmark and loads faster.
+/// With `words`, the model has a full vocabulary, which a server needs to tokenise text. Without it, the model has only
+/// numbered tokens, which is enough for a benchmark and loads faster.
 pub fn skeleton(shape: &Shape, kind: TensorType, layers: u32, words: bool) -> Result<Skeleton, Error> {
     skeleton_of(shape, Mix::One(kind), layers, words)
 }
 
-/// The same with the types of a mix, as llama-quantize would assign them.
+/// Like [`skeleton`], with the types of a mix, as llama-quantize would assign them.
 pub fn skeleton_of(shape: &Shape, mix: Mix, layers: u32, words: bool) -> Result<Skeleton, Error> {
     built(shape, mix, layers, if words { Vocabulary::Numbered } else { Vocabulary::None })
 }
 
-/// The same with a byte-level vocabulary in which every letter and pair of letters with a leading space is one token,
-/// so that the token count of a text is known. `begins`: a start token precedes every prompt.
+/// Like [`skeleton`], with a byte-level vocabulary in which every letter and pair of letters with a leading space is
+/// one token. So the token count of a text is known. With `begins`, a start token precedes every prompt.
 pub fn speaking(shape: &Shape, kind: TensorType, layers: u32, begins: bool) -> Result<Skeleton, Error> {
     let shape = Shape { vocabulary: letters::COUNT, ..*shape };
     built(&shape, Mix::One(kind), layers, Vocabulary::Letters { begins })
 }
 
-/// Kinds of matrices that the whole model has and that this skeleton lacks before its last layer: `ffn_down_exps
-/// (Q6_K)`. In the last layer only the last column's output is needed, so nothing after its attention runs at a
-/// prompt's width.
+/// Kinds of matrices that the whole model has but this skeleton does not have before its last layer: `ffn_down_exps
+/// (Q6_K)`. The last layer needs only the output of the last column, so nothing after its attention has the width of a
+/// prompt.
 pub fn absent(shape: &Shape, mix: Mix, layers: u32) -> Result<Vec<String>, Error> {
     let held = kinds(shape, mix, layers, layers.saturating_sub(1))?;
     Ok(kinds(shape, mix, shape.layers, shape.layers)?.difference(&held).cloned().collect())

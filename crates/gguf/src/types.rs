@@ -62,7 +62,7 @@ impl TensorType {
         self.row().map_or_else(|| format!("type{}", self.0), |row| row.1.to_owned())
     }
 
-    /// None for an unknown number.
+    /// The name of the type. None for an unknown number.
     pub fn known_name(self) -> Option<&'static str> {
         self.row().map(|row| row.1)
     }
@@ -82,7 +82,7 @@ impl TensorType {
         self.row().map(|row| (row.2, row.3))
     }
 
-    /// Types in which a weight matrix may be stored: no integers, and no types for intermediate results only.
+    /// Types that a weight matrix may have: no integers, and no types that are only for intermediate results.
     pub fn weights() -> impl Iterator<Item = TensorType> {
         TABLE.iter().filter(|row| !matches!(row.0, 9 | 15 | 24..=28)).map(|row| TensorType(row.0))
     }

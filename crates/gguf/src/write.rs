@@ -42,7 +42,7 @@ impl Writer {
         }
     }
 
-    /// `kind` 5 (i32) or 6 (f32): four bytes each.
+    /// Adds an array of four-byte values: `kind` 5 is i32, 6 is f32.
     pub fn words(&mut self, key: &str, kind: u32, values: impl ExactSizeIterator<Item = [u8; 4]>) {
         let out = self.pair(key, 9);
         out.extend(kind.to_le_bytes());

@@ -1,4 +1,4 @@
-//! The reader reads what the writer writes, and reports every damage to a header.
+//! Tests that the reader reads what the writer writes, and reports every damage to a header.
 
 use gguf::{Error, Gguf, TensorType, known, names, skeleton};
 use proptest::prelude::*;

@@ -33,7 +33,7 @@ pub const SPIRV: &str = "amdgcnspirv";
 const NVIDIA: &[u32] =
     &[20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
 
-/// Every generic target.
+/// All generic targets.
 pub fn generic_targets() -> impl Iterator<Item = &'static str> {
     GENERIC.iter().map(|(name, _)| *name)
 }
@@ -47,7 +47,8 @@ pub fn generic_of(processor: &str) -> Option<&'static str> {
     GENERIC.iter().find(|(_, members)| members.contains(&processor)).map(|(name, _)| *name)
 }
 
-/// `sm_90a` is machine code, `compute_90` PTX. A letter (`a`: this chip alone, `f`: its family) is part of the name.
+/// An NVIDIA target: `sm_90a` is machine code, `compute_90` is PTX. A letter (`a`: only this chip, `f`: its family) is
+/// part of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nvidia {
     pub ptx: bool,
@@ -71,8 +72,8 @@ impl Nvidia {
         Some(Nvidia { ptx, number: number.parse().ok()?, letter })
     }
 
-    /// Whether a device of this name can run or compile `code`: machine code of the same major and no higher minor
-    /// number, PTX of any number that is not higher. Code with a letter runs only on that chip.
+    /// Whether a device with this name can run or compile `code`: machine code with the same major and no higher minor
+    /// number, or PTX with any number that is not higher. Code with a letter runs only on that chip.
     fn takes(self, code: Nvidia) -> bool {
         if self.ptx || code == self {
             return code == self;
@@ -133,19 +134,19 @@ impl Arch {
         }
     }
 
-    /// Which of the shipped targets a device of this one uses: its own first, then the generic one, then code that the
+    /// The shipped target that a device with this target uses: its own first, then the generic one, then code that the
     /// runtime compiles (SPIR-V, PTX). `shipped` are target ids as written in files.
     pub fn takes<'s>(&self, shipped: impl IntoIterator<Item = &'s str>) -> Option<Taken<'s>> {
         shipped.into_iter().filter_map(|code| Some(Taken { code, how: self.how(code)? })).max_by_key(|taken| match self
         {
-            // Among NVIDIA's, the highest number that fits.
+            // For NVIDIA, prefer the highest number that fits.
             Arch::Nvidia(_) => (taken.how, Nvidia::parse(taken.code).map_or(0, |code| code.number)),
             _ => (taken.how, 0),
         })
     }
 
-    /// The targets whose machine code an AMD device runs, its own first. Empty for other vendors, which compare
-    /// numbers.
+    /// The targets whose machine code an AMD device runs, its own first. Empty for other vendors, whose numbers are
+    /// compared instead.
     pub fn in_order(&self) -> Vec<&str> {
         match self {
             Arch::Amd(target) => {
@@ -169,8 +170,8 @@ impl Arch {
             Arch::Amd(_) if code == SPIRV => Some(How::Compiled),
             Arch::Amd(wanted) => {
                 let found = TargetId::named(code).ok()?;
-                // A feature that the request leaves open may have either value; one that the code leaves open runs with
-                // both.
+                // If the request does not fix a feature, it may have either value. Code that does not fix a feature
+                // runs with both.
                 let agree = wanted.features().all(|(name, on)| found.feature(name).is_none_or(|value| value == on));
                 match () {
                     () if !agree => None,

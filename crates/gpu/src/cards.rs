@@ -10,7 +10,7 @@ macro_rules! cards {
     };
 }
 
-/// In the order of the generations, for display.
+/// The cards, ordered by generation for display.
 const TEXTS: &[&str] = cards!(
     "rx-580",
     "vega-56",
@@ -49,8 +49,8 @@ pub fn all() -> &'static [Profile] {
     CARDS.get_or_init(|| TEXTS.iter().filter_map(|text| Profile::parse(text).ok()).collect())
 }
 
-/// A card by name or alias, or the reference card of a bare target. A target with features (`gfx90a:xnack+`) means the
-/// reference card with those features.
+/// Finds a card by name or alias, or the reference card of a bare target. For a target with features (`gfx90a:xnack+`),
+/// returns the reference card with those features.
 pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     let key = plain(wanted);
     let bare = core(&key);
@@ -73,18 +73,18 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
         }
         return Ok(card);
     }
-    // Without the series too: `9070tx` is near `9070xt`.
+    // Also compare without the series: `9070tx` is near `9070xt`.
     let near = near::near_by(&key, all(), |card| plain(&card.name))
         .or_else(|| near::near_by(bare, all(), |card| core(&plain(&card.name)).to_owned()))
         .map(|card| card.name.clone());
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
 }
 
-/// The cards whose text contains one of these words. A matching card has the word as its name, alias or target. Parsing
-/// all cards would take longer than a whole query.
+/// The cards whose text contains one of these words, before the text is parsed. Parsing all cards would take longer
+/// than a whole query. A card's name, aliases and target are in its text.
 fn mentioning(words: &[&str]) -> Vec<Profile> {
     static PLAIN: OnceLock<Vec<String>> = OnceLock::new();
-    // All of them are before the first table.
+    // Name, aliases and target come before the first table.
     let head = |text: &'static str| text.split_once("\n[").map_or(text, |(head, _)| head);
     let plain = PLAIN.get_or_init(|| TEXTS.iter().map(|text| plain(head(text))).collect());
     let mentions = |plain: &str| words.iter().any(|word| plain.contains(word));

@@ -1,8 +1,8 @@
-//! GPUs as data: one profile per card with the origin of every number, targets and the code that they can use,
+//! GPUs as data: one profile per card with the origin of every number, targets and the code that they can use, and
 //! occupancy.
 //!
-//! No I/O, no unsafe, no panic on any input. `occupancy` has no dependencies, because the stand-in for the HIP runtime
-//! includes it by path and must compute the same results as the rest of the program.
+//! The crate does no I/O, has no unsafe code, and does not panic on any input. `occupancy` has no dependencies, because
+//! the stand-in for the HIP runtime includes it by path and must compute the same results as the rest of the program.
 #![forbid(unsafe_code)]
 
 pub mod arch;

@@ -1,18 +1,19 @@
-//! Peaks of a card that bound how fast a model can run on it: memory bandwidth and matrix throughput, each with its origin.
+//! The peak rates of a card that limit how fast a model can run on it: memory bandwidth and matrix throughput, each
+//! with its origin.
 //!
-//! A peak that nobody published, or whose page could not be read, is absent: whoever computes with it leaves the result out.
+//! A peak rate that was not published, or whose page could not be read, is absent. Results that need it are left out.
 
 use crate::profile::{Number, Profile};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// `rx-9070-xt`, `rtx-4090`.
+    /// The name of the card: `rx-9070-xt`, `rtx-4090`.
     pub card: String,
-    /// `RX 9070 XT`, without the maker.
+    /// The product name without the maker: `RX 9070 XT`.
     pub title: String,
-    /// `gfx1201`, `sm_89`.
+    /// The target: `gfx1201`, `sm_89`.
     pub target: String,
-    /// It has no memory of its own: the system's memory is its memory.
+    /// Whether it has no memory of its own and uses the system's memory.
     pub integrated: bool,
     /// Bytes.
     pub memory: Option<Number>,
@@ -24,7 +25,8 @@ pub struct Limits {
     pub fp16: Option<Number>,
 }
 
-/// Name, title, gigabytes of memory, MB/s, dense int8 and fp16 in 10^9 operations per second (0: not known), and where that is published.
+/// Name, title, gigabytes of memory, MB/s, dense int8 and fp16 in 10^9 operations per second (0: unknown), and the
+/// source.
 const NVIDIA: &[(&str, &str, i64, i64, i64, i64, &str)] = &[
     (
         "h200",
@@ -57,7 +59,7 @@ const NVIDIA: &[(&str, &str, i64, i64, i64, i64, &str)] = &[
     ("rtx3090", "RTX 3090", 24, 936_200, 0, 0, "github.com/xiaozheyao/triteia, configs/gpus/specs.py: 936.2 GB/s"),
 ];
 
-/// Of the card that a name on the command line or a driver means; None for a card that is not known here.
+/// The limits of the card that a name on the command line or from a driver refers to. None for an unknown card.
 pub fn limits(name: &str) -> Option<Limits> {
     nvidia(name).or_else(|| crate::find(name).ok().map(|card| of(&card)))
 }
@@ -129,7 +131,7 @@ mod tests {
         let card = limits("AMD Radeon RX 9070 XT").expect("a card");
         assert_eq!((card.title.as_str(), card.bandwidth.map(|it| it.value)), ("RX 9070 XT", Some(640_000_000_000)));
         assert_eq!(limits("NVIDIA H200").and_then(|card| card.int8).map(|it| it.value), Some(1_979_000_000_000_000));
-        // A variant is another card: its bandwidth is not that of its namesake.
+        // A variant is a different card and may have another bandwidth.
         assert_eq!(limits("RTX 4070 Ti").map(|card| card.bandwidth), Some(None));
         let small = limits("780m").expect("a card");
         assert!(small.integrated && small.bandwidth.is_none() && small.memory.is_none());

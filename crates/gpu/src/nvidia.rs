@@ -45,7 +45,7 @@ const CARDS: &[(&str, &str)] = &[
     ("rtx5090", "sm_120"),
 ];
 
-/// The target of a card by its product name: `rtx-4090`, `RTX 4070 Ti Super`, `NVIDIA H100 PCIe`.
+/// The target of a card, by its product name: `rtx-4090`, `RTX 4070 Ti Super`, `NVIDIA H100 PCIe`.
 pub fn nvidia_target(name: &str) -> Option<&'static str> {
     let key = crate::plain(name);
     let key = key.strip_prefix("nvidia").unwrap_or(&key);

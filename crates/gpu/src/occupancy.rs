@@ -1,9 +1,9 @@
 //! How many workgroups of a kernel fit on one multiprocessor, as HIP computes it.
 //!
-//! Same arithmetic as `ihipOccupancyMaxActiveBlocksPerMultiprocessor` in ROCm's clr (hipamd/src/hip_platform.cpp), with
-//! the register-file sizes of rocclr/device/rocm/rocdevice.cpp. The answer decides grids (flash attention, stream-k),
-//! so it follows HIP's counting, not the hardware's finer rules. Only `core` is used: the stand-in HIP library includes
-//! this file by path.
+//! Uses the same arithmetic as `ihipOccupancyMaxActiveBlocksPerMultiprocessor` in ROCm's clr
+//! (hipamd/src/hip_platform.cpp), with the register-file sizes of rocclr/device/rocm/rocdevice.cpp. The result decides
+//! grids (flash attention, stream-k), so it follows HIP's counting, not the hardware's finer rules. This file uses only
+//! `core`, because the stand-in HIP library includes it by path.
 
 /// The fields of a kernel's metadata that limit its occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,7 +14,8 @@ pub struct Resources {
     pub lds: u32,
     /// 32 or 64, as the kernel was compiled.
     pub wavefront: u32,
-    /// gfx10 and later: compiled for a work-group processor (two compute units) rather than for one.
+    /// For gfx10 and later: whether it was compiled for a work-group processor (two compute units) rather than for one
+    /// compute unit.
     pub wgp_mode: bool,
 }
 
@@ -26,7 +27,7 @@ pub struct RegisterFile {
     pub sgprs: u32,
 }
 
-/// By processor version (major, minor, stepping). Wave32 counts from gfx10 on.
+/// The register file by processor version (major, minor, stepping). From gfx10 on, counts are for wave32.
 pub fn register_file(version: (u32, u32, u32)) -> RegisterFile {
     let (vgprs, vgpr_granule) = match version {
         (12, ..) | (11, 0, 0 | 1) | (11, 5, 1) => (1536, 24),
@@ -59,7 +60,7 @@ pub fn active_blocks(
     }
     let wavefront = if kernel.wavefront == 64 { 64 } else { 32 };
     let file = register_file(version);
-    // Up to gfx9: the workgroup dispatcher allows 32 waves per unit, hence 8 per SIMD.
+    // Up to gfx9, the workgroup dispatcher allows 32 waves per compute unit, which is 8 per SIMD.
     let max_waves: u32 = if version.0 <= 9 { 8 } else { 16 };
     let (mut total, mut granule) = (file.vgprs, file.vgpr_granule);
     if version.0 >= 10 && wavefront == 64 {
@@ -84,7 +85,7 @@ pub fn active_blocks(
     Some(by_registers.min(if by_lds > u64::from(u32::MAX) { u32::MAX } else { by_lds as u32 }))
 }
 
-/// `step` is one of the granules above, never zero.
+/// Rounds up to a multiple of `step`, which is one of the granules above and never zero.
 fn round_up(value: u32, step: u32) -> u32 {
     match value % step {
         0 => value,

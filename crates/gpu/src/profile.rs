@@ -25,12 +25,12 @@ pub struct Profile {
     #[serde(rename = "gcnArchName")]
     pub gcn_arch_name: String,
     pub properties: BTreeMap<String, Number>,
-    /// Peaks that bound the speed of a model ([`crate::limits`]): only those that somebody published.
+    /// Peak rates that limit the speed of a model ([`crate::limits`]). Only published ones are included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, Number>,
 }
 
-/// The properties that a profile must have; all of them reach the host code under test.
+/// The properties that every profile must have. The host code under test gets all of them.
 pub const PROPERTIES: &[&str] = &[
     "computeUnits",
     "multiProcessorCount",
@@ -94,12 +94,13 @@ impl Profile {
         self.gcn_arch_name.split(':').next().unwrap_or_default()
     }
 
-    /// Zero if the profile does not have it; `parse` excludes this for all of `PROPERTIES`.
+    /// The value of a property, or zero if the profile does not have it. `parse` makes sure that all of `PROPERTIES`
+    /// are present.
     pub fn get(&self, property: &str) -> i64 {
         self.properties.get(property).map_or(0, |number| number.value)
     }
 
-    /// `--set multiProcessorCount=42` overrides a property; its origin records that it was set by hand.
+    /// Overrides a property, as in `--set multiProcessorCount=42`. Its origin then says that it was set by hand.
     pub fn set(&mut self, assignment: &str) -> Result<(), ProfileError> {
         let bad = || ProfileError::Set(assignment.to_owned());
         let (name, value) = assignment.split_once('=').ok_or_else(bad)?;

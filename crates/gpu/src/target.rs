@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
     pub processor: String,
-    /// In canonical (alphabetic) order.
+    /// The named features, in canonical (alphabetic) order.
     features: Vec<(String, bool)>,
 }
 
@@ -58,8 +58,8 @@ impl TargetId {
         Some(target)
     }
 
-    /// The target in an `amdhsa.target` or a bundle id's triple: the part from the processor on. Spellings differ in the fields
-    /// before it (`amdgcn-amd-amdhsa--gfx90a`, `amdgcn-amd-amdhsa-unknown-gfx942:xnack-`).
+    /// The target in an `amdhsa.target` or in the triple of a bundle id: the part from the processor on. The fields
+    /// before it have several spellings (`amdgcn-amd-amdhsa--gfx90a`, `amdgcn-amd-amdhsa-unknown-gfx942:xnack-`).
     pub fn from_triple(text: &str) -> Option<Self> {
         let at = text.find("gfx").or_else(|| text.find("amdgcnspirv"))?;
         TargetId::parse(text.get(at..)?)
@@ -76,7 +76,7 @@ impl TargetId {
         }
     }
 
-    /// Some(on) if the feature is named, None if either value will do.
+    /// The value of a feature. None if it is not named, so that it may have either value.
     pub fn feature(&self, name: &str) -> Option<bool> {
         self.features.iter().find(|(feature, _)| feature == name).map(|(_, on)| *on)
     }
@@ -100,8 +100,8 @@ impl TargetId {
         version(&self.processor)
     }
 
-    /// Whether code built for `code` may be loaded on a device of this target: same processor, and every feature that
-    /// the code fixes has that value here.
+    /// Whether code built for `code` may be loaded on a device with this target: the processor is the same, and every
+    /// feature that the code fixes has the same value here.
     pub fn runs(&self, code: &TargetId) -> bool {
         self.processor == code.processor
             && code.features().all(|(name, on)| self.feature(name).is_none_or(|value| value == on))
@@ -129,12 +129,12 @@ impl fmt::Display for TargetId {
     }
 }
 
-/// `gfx906+xnack`, as tools for code object V2 and V3 wrote it: split from the processor at the first '+'.
+/// Splits `gfx906+xnack`, the form of tools for code object V2 and V3, at the first '+'.
 fn split_old_features(text: &str) -> (&str, Vec<(&str, bool)>) {
     let Some(at) = text.find('+') else { return (text, Vec::new()) };
     let (processor, rest) = text.split_at(at);
     let names = rest.split('+').filter(|name| !name.is_empty());
-    // `sram-ecc` was the old spelling.
+    // The old spelling is `sram-ecc`.
     (processor, names.map(|name| (if name == "sram-ecc" { "sramecc" } else { name }, true)).collect())
 }
 
@@ -161,7 +161,7 @@ pub fn processors_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The last processor in a name: the one that the file is for.
+/// The last processor in a name, which is the one that the file is for.
 pub fn processor_in(name: &str) -> Option<&str> {
     processors_in(name).last()
 }

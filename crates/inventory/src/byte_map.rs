@@ -1,5 +1,5 @@
-//! Classifies every byte of a file by what it belongs to. The map uses only headers and none of the code that reads
-//! device code, so it independently checks how much the inventory has read.
+//! Classifies every byte of a file. The map uses only headers and none of the code that reads device code, so it
+//! independently checks how much the inventory has read.
 
 use crate::embedded::Opaque;
 use crate::sniff::Contents;
@@ -22,9 +22,9 @@ say::named! {
         Debug = "debug",
         /// Host constants and variables, and sections of unknown type: searched for device code and for noise.
         Data = "host-data",
-        /// Between sections: searched likewise.
+        /// Between sections: searched in the same way.
         Between = "between-sections",
-        /// After the end that the file's headers state: searched likewise.
+        /// After the end that the file's headers state: searched in the same way.
         Behind = "behind-the-end",
         /// Found in the parts above, but not readable.
         Opaque = "not-readable",

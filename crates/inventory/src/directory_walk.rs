@@ -39,8 +39,8 @@ pub enum Met<'a> {
 }
 
 /// Visits every regular file below `dir`, except in the directories in `skip`, ordered by path; symlinks are not
-/// followed. Returns what could not be examined: unreadable directories and files, and damaged files that begin like a
-/// format with GPU code.
+/// followed. Returns everything that could not be examined: unreadable directories and files, and damaged files that
+/// begin like a format with GPU code.
 pub fn walk_files(dir: &Path, skip: &[PathBuf], each: &mut dyn FnMut(&File, Met<'_>)) -> Vec<Unread> {
     let mut unread = Vec::new();
     let mut queue = vec![dir.to_owned()];

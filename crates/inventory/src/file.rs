@@ -43,7 +43,7 @@ pub(crate) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 impl File {
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
-        // Only regular files are ever opened, whatever the source of the path.
+        // Only regular files are ever opened, from any source of the path.
         let found = regular_file::open_or_kind(path).map_err(io)?;
         let file = found.map_err(|what| OpenError::NotAFile { path: path.to_owned(), what })?;
         let metadata = file.metadata().map_err(io)?;

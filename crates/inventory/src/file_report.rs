@@ -78,7 +78,7 @@ pub struct FileReport {
     pub coverage: Coverage,
     /// Items outside the device sections that could not be read.
     pub opaque: Vec<Opaque>,
-    /// Every byte of the file, by what it belongs to.
+    /// Every byte of the file, by kind.
     pub map: ByteMap,
     /// Problems with the file as a whole.
     pub problems: Vec<Error>,

@@ -17,7 +17,7 @@ use codeobject::nvidia;
 use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, Window, host};
 use say::say;
 
-/// Inventories a file. `take` gets what `look` collected in each bundle, in order (for a bare code object, with no
+/// Inventories a file. `take` gets the results of `look` for each bundle, in order (for a bare code object, without a
 /// bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is also
 /// hashed and, as with [`Options::search`], searched for code objects outside its device sections.
 pub fn inspect<L: Look, E>(

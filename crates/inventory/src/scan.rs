@@ -157,7 +157,7 @@ fn in_order<T, E>(
     Ok(())
 }
 
-/// Real files have up to about ten thousand. A gigabyte of empty bundles is not worth the memory for listing it.
+/// Real files have up to about ten thousand entries. Listing a gigabyte of empty bundles would only waste memory.
 const ENTRIES_LIMIT: u64 = 500_000;
 
 /// The walk over all ranges, and the coverage of everything that is not a bundle.

@@ -55,7 +55,7 @@ impl FileReport {
             open: self.open_for(wanted),
         };
         let Some(taken) = taken else {
-            // A Vulkan driver compiles modules for any GPU that it drives. No file tells whether a GPU has an OpenCL or
+            // A Vulkan driver compiles modules for any GPU that it drives. No file shows whether a GPU has an OpenCL or
             // Level Zero driver that accepts SPIR-V.
             for (environment, count) in self.environments() {
                 if *wanted == Arch::Spirv {

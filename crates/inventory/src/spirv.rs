@@ -1,8 +1,8 @@
 //! The SPIR-V modules of a file, which a program passes to a Vulkan driver for compilation.
 //!
-//! Only the module itself tells where it ends, and a header inside the words of another module does not count. Each
-//! module is therefore first read up to the next header, and further only if it is incomplete by then. The amount of
-//! rereading is limited.
+//! Only the module itself contains its end, and a header inside the words of another module does not count. Each module
+//! is therefore first read up to the next header, and further only if it is incomplete by then. The amount of rereading
+//! is limited.
 
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use codeobject::{Error, Problem, ReadAt};
@@ -80,7 +80,7 @@ fn whole(
     let (mut wanted, mut looks) = (0, 0);
     for end in ends {
         let len = (end - offset).min(LONGEST);
-        // With headers close together, not every one is worth another read.
+        // If headers are close together, only some of them are read again.
         if len < wanted && end != source.len() {
             continue;
         }

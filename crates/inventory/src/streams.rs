@@ -27,7 +27,8 @@ pub(crate) enum Unpacked {
     Whole(Vec<u8>, u64),
 }
 
-/// How many bytes may still be read and unpacked for one file: a file full of marks is not worth more time.
+/// The number of bytes that may still be read and unpacked for one file, which limits the time for a file full of
+/// marks.
 #[derive(Debug)]
 pub(crate) struct Budget(pub u64);
 

@@ -1,4 +1,4 @@
-//! SPIR-V in host files: found wherever it is, named if the file has names, and rejected if it is not valid.
+//! SPIR-V in host files: found at any position, named if the file has names, and rejected if it is not valid.
 
 use inventory::{File, FileReport, Form, Nothing, Options, inspect};
 use made_files as make;

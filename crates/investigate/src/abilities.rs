@@ -1,7 +1,8 @@
-//! What this build can observe: the field of view of each registered observer, directly or through a verb that records.
+//! What this build can observe: the field of view of each registered observer, used directly or through a verb that
+//! records.
 //!
-//! A claim that was not attempted is reported as such; a claim that no observer here can check is reported as that
-//! instead.
+//! A claim that was not attempted is reported as not attempted. A claim that no observer of this build can check is
+//! reported as not in view.
 
 use evidence::{Ability, Looker};
 
@@ -15,7 +16,7 @@ pub fn abilities(verbs: &[String]) -> Vec<Ability> {
     });
     let mut all: Vec<Ability> = Vec::new();
     for ability in observers {
-        // One verb may have several ways to look with the same field of view.
+        // One verb may have several observers with the same field of view.
         let same = |other: &Ability| {
             (&other.looker, other.rung, &other.view.views) == (&ability.looker, ability.rung, &ability.view.views)
         };

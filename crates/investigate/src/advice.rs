@@ -1,7 +1,8 @@
-//! Advice on how to decide a claim on this machine: a command to copy, and its missing prerequisites.
+//! Advice on how to decide a claim on this machine: a command to copy, and the prerequisites that are missing.
 //!
 //! An investigation file uses placeholders (`{runtime}`, `{source:rocBLAS}`), which are replaced by this machine's
-//! paths. A command with an unfilled placeholder is never shown: if something is missing, the advice is how to get it.
+//! paths. A command with an unfilled placeholder is never shown. If something is missing, the advice says how to get
+//! it.
 
 use crate::feasible::Feasibility;
 use evidence::{Looker, Reading, Reason, Why};
@@ -11,11 +12,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a command needs that this machine has not.
+/// A requirement of a command that this machine does not meet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(tag = "need", content = "name", rename_all = "kebab-case")]
 pub enum Need {
-    /// An installation, by its name: `ollama-rocm-60303`.
+    /// An installation: `ollama-rocm-60303`.
     Runtime(String),
     /// A GPU of this target.
     Device(String),
@@ -23,21 +24,21 @@ pub enum Need {
     Machine(String),
     /// A program that is not on the PATH.
     Program(String),
-    /// A file or directory that is not there.
+    /// A missing file or directory.
     File(String),
-    /// A word of the command that stands for something else: `FILE`.
+    /// A placeholder in the command: `FILE`.
     Filled(String),
-    /// Rights that this user has not: `CAP_BPF`.
+    /// Privileges that this user lacks: `CAP_BPF`.
     Rights(String),
-    /// A process of this name or number.
+    /// A process with this name or ID.
     Process(String),
     /// A server at this address.
     Server(String),
-    /// A way out of this machine.
+    /// A network connection.
     Network,
 }
 
-/// A command without holes, and what it needs beyond this machine.
+/// A command without placeholders, and its missing prerequisites.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Advice {
     pub command: String,
@@ -57,7 +58,7 @@ pub struct Places {
     /// The server process that has the model loaded.
     pub runner: Option<u32>,
     pub server_log: Option<PathBuf>,
-    /// Every observer has already looked here: another look would give the same result.
+    /// Whether every observer has already looked here, so that another look would give the same result.
     pub looked: bool,
     /// Checks which prerequisites of a command are missing here; None if that is not checked.
     pub feasible: Option<Feasibility>,
@@ -65,20 +66,20 @@ pub struct Places {
     pub takes: Option<fn(&str) -> bool>,
 }
 
-/// Not attempted yet, and an automatic observer could check it.
+/// Whether the reason is that it was not attempted, and an automatic observer could check it.
 fn in_view(reason: &Reason) -> bool {
     matches!(reason, Reason::NeverTried { observers } if observers.iter().any(|one| matches!(one, Looker::Itself(_))))
 }
 
-/// Fetches what can be fetched and runs everything: the way to get a source tree that is not here.
+/// Fetches everything that can be fetched and runs all observers. This is how to get a source tree that is not here.
 pub const FETCH: &str = "whichkernel investigate --yes";
 const LOOK: &str = "whichkernel investigate";
 
 impl Places {
-    /// What would decide the open parts of this reading; None if nothing in this build would.
+    /// The advice that would decide the open parts of this reading. None if nothing in this build would.
     pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
         match reading.grade.why()? {
-            // Already observed: repeating it gives the same result.
+            // An observer has already looked, and repeating that gives the same result.
             Why::Conflict | Why::Contaminated | Why::Blind | Why::NotInView => return None,
             Why::Blocked => {
                 let fix = reading.reasons.iter().find_map(|reason| match reason {
@@ -116,7 +117,7 @@ impl Places {
         Some(self.with_needs(advice))
     }
 
-    /// Adds the command's own prerequisites to those of the claim.
+    /// Adds the prerequisites of the command to those of the claim.
     pub fn with_needs(&self, mut advice: Advice) -> Advice {
         advice.needs.extend(self.feasible.iter().flat_map(|here| here.needs(&advice.command)));
         advice.needs.sort();
@@ -148,7 +149,7 @@ impl Places {
         match name.split_once(':').unwrap_or((name, "")) {
             ("runtime", _) => match runtime.and_then(|name| self.runtimes.get(name)) {
                 Some(path) => Ok(quoted(path)),
-                // If it is installed, a look finds it automatically.
+                // If it is installed, an investigation finds it automatically.
                 None => instead(LOOK, runtime.map(|name| Need::Runtime(name.to_owned())).into_iter().collect()),
             },
             ("source", tree) => {
@@ -168,7 +169,7 @@ impl Places {
             ("server-log", _) => {
                 Ok(self.server_log.as_ref().map_or_else(|| "<(journalctl -u ollama -o cat)".to_owned(), quoted))
             }
-            // The file belongs to the user: its content is kept.
+            // Unknown placeholders are kept, because the file belongs to the user.
             _ => Ok(format!("{{{name}}}")),
         }
     }

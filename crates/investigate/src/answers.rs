@@ -1,4 +1,4 @@
-//! A graded investigation in machine-readable form: it contains everything that a report shows.
+//! A graded investigation in machine-readable form. It contains everything that a report shows.
 
 use crate::{Advice, Graded, Looked, Need, PathRow};
 use answer::Answer;
@@ -20,14 +20,14 @@ impl Answer for Checked<'_> {
     const SCHEMA: &'static str = "whichkernel.check/1";
 }
 
-/// The same after a look with every observer there is.
+/// The answer of `investigate`: the claims and questions, graded after all observers have run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Investigated<'g> {
     #[serde(flatten)]
     pub readings: Readings<'g>,
-    /// What each observer's run came to.
+    /// The result of each observer's run.
     pub looked: &'g [Looked],
-    /// The first page of the report; null where it could not be written.
+    /// The first page of the report; null if it could not be written.
     pub report: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Answer for Investigated<'_> {
     const SCHEMA: &'static str = "whichkernel.investigate/1";
 }
 
-/// The same with every observation of the ledger.
+/// The data of the report: the graded claims and questions, with every observation of the ledger.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reported<'g> {
     #[serde(flatten)]
@@ -51,15 +51,15 @@ impl Answer for Reported<'_> {
 /// Whether the ledger could be read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LedgerState<'g> {
-    /// What kept a part of it from being read.
+    /// Why a part of the ledger could not be read.
     pub problem: Option<&'g str>,
 }
 
-/// An observation, by its id.
+/// An observation with its id.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReportedObservation<'g> {
     pub id: &'g ObservationId,
-    /// Another ledger's word, where it was imported.
+    /// The origin of an imported observation.
     pub origin: Option<&'g str>,
     pub observation: &'g Observation,
 }
@@ -76,7 +76,7 @@ impl<'g> Reported<'g> {
     }
 }
 
-/// What every answer about an investigation has: `check`, `investigate` and the exported report.
+/// The common part of every answer about an investigation: `check`, `investigate` and the exported report.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Readings<'g> {
     pub title: &'g Words,
@@ -84,13 +84,13 @@ pub struct Readings<'g> {
     pub summary: Summary,
     pub claims: Vec<ClaimReading<'g>>,
     pub questions: Vec<QuestionAnswer<'g>>,
-    /// Where the first question is which path is taken: for how many columns which, by rung. Empty for others.
+    /// If the first question is about paths: the path for each range of columns, by rung. Otherwise empty.
     pub paths: Vec<PathRow>,
-    /// What would close what is open, the most rewarding first.
+    /// Commands that would settle open claims and questions, most effective first.
     pub next: Vec<NextStep>,
 }
 
-/// How many claims there are of each grade.
+/// The number of claims of each grade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
     pub claims: usize,
@@ -99,7 +99,7 @@ pub struct Summary {
     pub limited: usize,
     pub refuted: usize,
     pub unresolved: usize,
-    /// Expected to hold, and refuted or still open.
+    /// Claims that are expected to hold, but are refuted or open.
     pub failed: usize,
 }
 
@@ -108,7 +108,7 @@ pub struct Summary {
 pub struct ClaimReading<'g> {
     pub id: &'g str,
     pub phase: PhaseName,
-    /// The page of the notes that it comes from.
+    /// The page of the field notes with this claim.
     pub page: Option<&'g Words>,
     pub text: &'g Words,
     pub rung: Rung,
@@ -116,25 +116,25 @@ pub struct ClaimReading<'g> {
     pub about: &'g About,
     pub expected: &'g Expected,
     pub scope: &'g Scope,
-    /// Rules by which an observation of another subject may speak.
+    /// Rules that may transfer observations of another subject.
     pub transfer: &'g [Transfer],
     pub expect: Expect,
     /// confirmed, inferred, limited, unresolved or refuted.
     pub grade: &'static str,
-    /// Of what is unresolved.
+    /// Why the claim is unresolved.
     pub why: Option<Why>,
     pub reasons: &'g [Reason],
     pub cites: &'g [Citation],
     pub ladder: &'g [RungTally],
     pub shows: Option<&'g Words>,
     pub cannot: Option<&'g Words>,
-    /// The command that would close it here.
+    /// The command that would settle it here.
     pub closes: Option<String>,
-    /// What that command needs that is not here.
+    /// Requirements of this command that are not met here.
     pub needs: Option<Vec<Need>>,
 }
 
-/// Whether `check` fails where a claim does not hold.
+/// Whether `check` fails if the claim does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {
@@ -162,7 +162,7 @@ pub struct QuestionAnswer<'g> {
     pub closes: Option<String>,
 }
 
-/// A command, and how much of what is open it would close.
+/// A command, and the number of open claims and questions that it would settle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NextStep {
     pub command: String,

@@ -1,7 +1,7 @@
 //! Checks whether a command can be run here: its program, files, privileges, network and server.
 //!
-//! Nothing is started and nothing is sent: the check reads only files, the environment and the kernel's tables. Every
-//! command that is printed as advice is checked here, so that missing prerequisites are shown before it.
+//! The check starts nothing and sends nothing. It reads only files, the environment and the kernel's tables. Every
+//! command that is printed as advice is checked here, so that missing prerequisites are shown with it.
 
 use crate::advice::Need;
 use doctor::Facts;
@@ -16,9 +16,9 @@ use sys::http::Address;
 /// The properties of this machine that a command may need.
 #[derive(Debug, Clone, Default)]
 pub struct Feasibility {
-    /// Root, or the capabilities for watching another process.
+    /// Whether we are root or have the capabilities for watching another process.
     may_probe: bool,
-    /// A connection to other machines: a route or a proxy.
+    /// Whether there is a connection to other machines: a route or a proxy.
     network: bool,
     /// Names and ids of the running processes.
     processes: BTreeSet<String>,
@@ -51,7 +51,7 @@ impl Feasibility {
         }
     }
 
-    /// The conditions that decide most commands, as a cache key.
+    /// The conditions that matter to most commands, as a cache key.
     pub fn state(&self) -> (bool, bool, bool, Vec<&str>, bool) {
         let servers = PROGRAMS.into_iter().filter(|name| self.processes.contains(*name)).collect();
         (self.may_probe, self.network, self.runtimes, servers, self.ports.contains(&OLLAMA_PORT))
@@ -150,7 +150,7 @@ impl Feasibility {
     }
 
     fn runs(&self, target: &str) -> bool {
-        // A substitution determines the process at run time; the command inside it is checked separately.
+        // With a substitution, the process is known only at run time. The command inside it is checked separately.
         target.starts_with('$') || self.processes.contains(target)
     }
 
@@ -160,13 +160,14 @@ impl Feasibility {
             return (!self.processes.contains(what)).then(|| Need::Process(what.to_owned()));
         }
         let path = what.split('@').next().unwrap_or(what);
-        // A name that the tool itself knows: `llama.cpp@b10586`, `debian-sid`.
+        // It is a name that the program itself knows: `llama.cpp@b10586`, `debian-sid`.
         let known = !path.contains('/') && !path.contains(".so") && !path.ends_with(".gguf");
         let there = known || what.starts_with(['$', '<']) || Path::new(path).exists() || Path::new(what).exists();
         (!there).then(|| Need::File(path.to_owned()))
     }
 
-    /// Whether something listens at the address; nothing is known about other machines without asking them.
+    /// Whether a program listens at the address. For another machine, only checks whether there is a network, because
+    /// nothing is sent.
     fn answers(&self, at: &Address) -> bool {
         match at {
             Address::Tcp { port, .. } if at.is_here() => self.ports.contains(port),
@@ -176,7 +177,7 @@ impl Feasibility {
     }
 }
 
-/// `FILE`, `RUNNER_PID`: placeholders for the user to fill in.
+/// Whether the word is a placeholder for the user to fill in: `FILE`, `RUNNER_PID`.
 fn is_hole(word: &str) -> bool {
     let word = word.split('/').next().unwrap_or(word);
     word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_') && word.chars().any(|c| c != '_')

@@ -1,4 +1,4 @@
-//! What could be fetched, and which open claims it can decide: computed before a download, and again after it.
+//! What could be fetched, and which open claims it can decide. Computed before a download and again after it.
 
 use crate::{Graded, abilities};
 use evidence::{Looker, Reading, Rung, Scope, Stated, Subject};
@@ -20,13 +20,14 @@ pub enum What {
 }
 
 const DEBIAN: &str = "debian-sid";
-/// The targets of Debian's libggml-hip.so, as `inspect` lists those of 0.27: it says nothing about other targets.
+/// The targets in Debian's libggml-hip.so (version 0.27, as listed by `inspect`). The library says nothing about other
+/// targets.
 const DEBIAN_TARGETS: &[&str] =
     &["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102"];
 
 impl Graded {
-    /// What can be fetched to decide open claims, the most useful first. `has_runtime`: there is already a runtime with
-    /// GPU code here.
+    /// What can be fetched to decide open claims, the most useful first. `has_runtime` says whether a runtime with GPU
+    /// code is already here.
     pub fn fetchable(&self, has_runtime: bool) -> Vec<FetchStep> {
         let mut steps: Vec<FetchStep> = TREES
             .iter()
@@ -48,14 +49,14 @@ impl Graded {
         open.filter(|(stated, _)| closes(stated)).map(|(stated, _)| stated.claim.id.clone()).collect()
     }
 
-    /// Which of these are decided now.
+    /// The claims of `ids` that are decided now.
     pub fn closed<'a>(&self, ids: &'a [String]) -> Vec<&'a String> {
         let open = |id: &&String| self.readings.iter().any(|it| it.claim == **id && it.grade.is_unresolved());
         ids.iter().filter(|id| !open(id)).collect()
     }
 }
 
-/// Whether a tree can decide the claim: an observer of trees covers it for exactly this tree.
+/// Whether a tree can decide the claim: an observer of source trees has it in view for exactly this tree.
 fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
     let claim = &stated.claim;
     let subject = Subject::source(tree.name, tree.commit, Default::default());
@@ -67,7 +68,7 @@ fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
             && matches!(able.looker, Looker::Verb(_))
             && able.view.covers(&claim.topic, &claim.about)
     });
-    // The rules themselves are in the embedded tables.
+    // Claims about the rules themselves (`matmul.*`) are excluded, because the embedded tables decide them.
     claim.rung == Rung::Declared
         && named
         && seen
@@ -101,7 +102,7 @@ mod tests {
             steps.iter().find(tree).map_or(0, |step| step.can_close.len())
         };
         assert!(of("rocBLAS") >= 10 && of("ollama") >= 8, "{steps:?}");
-        // No library of Debian contains the notes' target, so it must not be listed as deciding those claims.
+        // No library of Debian contains the notes' target, so it must not be listed for those claims.
         let debian = steps.iter().find(|step| step.what == What::Debian);
         assert!(debian.is_none_or(|step| step.can_close == ["wavefront-gfx900"]), "{debian:?}");
         let all: Vec<String> = graded(&[]).readings.iter().map(|reading| reading.claim.clone()).collect();

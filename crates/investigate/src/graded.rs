@@ -12,19 +12,20 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct Graded {
     pub investigation: Investigation,
-    /// One per claim, in the same order.
+    /// One reading per claim, in the same order.
     pub readings: Vec<Reading>,
     pub questions: Vec<QuestionReading>,
     /// Paths on this machine, for advice.
     places: Places,
     verbs: Vec<String>,
-    /// The file's original commands for each claim and question; `investigation` has them filled in.
+    /// The original commands of the file for each claim and question. In `investigation`, their placeholders are filled
+    /// in.
     closes: BTreeMap<String, String>,
-    /// Commands that just ran or just failed: they are not advised again.
+    /// Commands that just ran or just failed. They are not advised again.
     done: Vec<String>,
 }
 
-/// A piece of advice, and how much of what is open it would decide.
+/// A piece of advice, and how many open claims and questions it would decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub advice: Advice,
@@ -44,7 +45,7 @@ pub struct Counts {
 }
 
 impl Graded {
-    /// `verbs`: the verbs of this build.
+    /// Grades an investigation. `verbs` are the verbs of this build.
     pub fn from_ledger(investigation: Investigation, observations: &[Recorded], verbs: &[String]) -> Graded {
         let (readings, questions) = investigation.read(observations, &abilities(verbs));
         let looked = observations.iter().any(|recorded| recorded.observer().name == HostObserver::NAME);
@@ -55,7 +56,7 @@ impl Graded {
         Graded { investigation, readings, questions, places, verbs: verbs.to_vec(), closes, done: Vec::new() }.filled()
     }
 
-    /// This command just ran or just failed: advice is something else.
+    /// Records that this command just ran or just failed, so that it is not advised.
     pub fn just_ran(mut self, command: &str) -> Graded {
         self.done.push(command.to_owned());
         self
@@ -117,7 +118,7 @@ impl Graded {
         self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.strength() == 0).count()
     }
 
-    /// Do the claims hold that are expected to? None if nothing is expected.
+    /// Whether the claims that are expected to hold do so. None if none is expected to.
     pub fn expectation(&self) -> Option<Conclusion> {
         let expected: Vec<&Reading> = self.claims().filter(|(stated, _)| stated.must_hold).map(|(_, it)| it).collect();
         let rung = expected.iter().map(|reading| reading.rung).min().unwrap_or(Rung::Declared);
@@ -136,7 +137,7 @@ impl Graded {
         (!expected.is_empty()).then(|| basis.of_all(refuted))
     }
 
-    /// The state of each phase.
+    /// The number of claims of each grade, by phase.
     pub fn counts_by_phase(&self) -> Vec<(PhaseName, Counts)> {
         let of = |phase: PhaseName| {
             let readings = self.claims().filter(|(stated, _)| stated.phase == phase).map(|(_, reading)| reading);
@@ -145,7 +146,7 @@ impl Graded {
         self.investigation.phases.keys().copied().map(of).filter(|(_, counts)| counts.total() > 0).collect()
     }
 
-    /// What would decide this claim here. None if nothing in this build would.
+    /// The advice that would decide this claim here. None if nothing in this build would.
     pub fn advice(&self, stated: &Stated, reading: &Reading) -> Option<Advice> {
         self.known(self.places.advise(
             self.template(&stated.claim.id),
@@ -154,7 +155,7 @@ impl Graded {
         )?)
     }
 
-    /// The same for a question; its prerequisites are those of the claims that would answer it.
+    /// Like [`Self::advice`], for a question. Its prerequisites are those of the claims that would answer it.
     pub fn question_advice(&self, question: &Question, answer: &QuestionReading) -> Option<Advice> {
         if !answer.open {
             return None;
@@ -189,7 +190,7 @@ impl Graded {
         Counts::of(&self.readings)
     }
 
-    /// Commands that would decide what is open, the most useful first; impossible ones last.
+    /// Commands that would decide open claims and questions, the most useful first, and impossible ones last.
     pub fn next(&self) -> Vec<Next> {
         let mut all: BTreeMap<Advice, Next> = BTreeMap::new();
         let mut count = |advice: Option<Advice>, claims: usize, questions: usize| {
@@ -207,7 +208,7 @@ impl Graded {
             count(self.question_advice(question, answer), 0, 1);
         }
         let mut all: Vec<Next> = all.into_values().filter(|next| !self.done.contains(&next.advice.command)).collect();
-        // A question is what the person came for.
+        // Questions come first, because the user wants their answers.
         all.sort_by_key(|next| {
             (!next.possible, std::cmp::Reverse(next.claims + 5 * next.questions), next.advice.clone())
         });

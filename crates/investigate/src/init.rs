@@ -1,4 +1,4 @@
-//! Creates a new investigation: a commented file based on this machine, to be edited and run.
+//! Creates a new investigation: a commented file based on this machine, for the user to edit and run.
 
 use doctor::{Facts, Host, Trials};
 use observe::ObserveContext;
@@ -9,23 +9,23 @@ use std::fmt::Write as _;
 /// What was found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// `gfx1201`.
+    /// The target of the GPU: `gfx1201`.
     pub target: Option<String>,
-    /// `rx-9070-xt`.
+    /// The name of the card: `rx-9070-xt`.
     pub card: Option<String>,
     /// An installation with GPU code, by its name: `debian-sid`.
     pub runtime: Option<String>,
-    /// `ollama`, `llama-server` or `vllm`, if one answers.
+    /// The server that answers: `ollama`, `llama-server` or `vllm`.
     pub server: Option<String>,
     pub server_version: Option<String>,
     pub model: Option<String>,
-    /// The name of the model's weight type there: `Q4_K_M`.
+    /// The type of the model's weights on that server, by name: `Q4_K_M`.
     pub file_type: Option<String>,
-    /// A server here has ggml's Vulkan backend loaded, but neither HIP nor CUDA.
+    /// Whether a server here has ggml's Vulkan backend loaded, but neither HIP nor CUDA.
     pub vulkan: bool,
 }
 
-/// The card that the embedded tables know best, used if there is none here.
+/// The target that the embedded tables know best. Used if this machine has no card.
 const OTHERWISE: &str = "gfx1201";
 const COLUMNS: i64 = 512;
 
@@ -53,7 +53,8 @@ impl Machine {
         }
     }
 
-    /// The release for the declared part: the server's if there is a table for exactly that, else the newest.
+    /// The release for the declared part: the server's own if there is a table for exactly that release, otherwise the
+    /// newest.
     fn table(&self) -> Option<&'static DecisionTable> {
         let server = self.server.as_deref().zip(self.server_version.as_deref());
         let own = server.and_then(|(server, version)| source::versions::resolve(&format!("{server}@{version}")));
@@ -63,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// The commented file. It can be loaded and run unchanged.
+    /// The commented file. It can be loaded and run without changes.
     pub fn investigation(&self) -> String {
         let target = self.target.as_deref().unwrap_or(OTHERWISE);
         let table = self.table();
@@ -94,7 +95,8 @@ impl Machine {
         out
     }
 
-    /// For `investigate` without a file: a server without a GPU has nothing to do with GPU kernels.
+    /// The investigation for `investigate` without a file. If there is a server but no GPU, it does not ask about GPU
+    /// kernels.
     pub fn of_this_machine(&self) -> String {
         match &self.server {
             Some(server) if self.target.is_none() && !self.vulkan => self.on_cpu(server),
@@ -102,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// No GPU: what can be said is that a server runs, and that it has nothing but the CPU.
+    /// The file for a machine without a GPU. It claims only that a server runs, and that it uses only the CPU.
     fn on_cpu(&self, server: &str) -> String {
         let version = self.server_version.as_deref().unwrap_or_default();
         let mut out = String::from(HEAD);
@@ -147,7 +149,7 @@ closes = "whichkernel doctor --record""#,
         out
     }
 
-    /// A type of ggml's that the table knows and the model's name has in it.
+    /// The type of the weights: a ggml type in the model's type name that the table knows.
     fn weights(&self, table: Option<&DecisionTable>) -> String {
         self.told_type(table).unwrap_or_else(|| "Q4_K".to_owned())
     }
@@ -162,21 +164,22 @@ closes = "whichkernel doctor --record""#,
         found.map(|ty| (*ty).clone())
     }
 
-    /// `typed`: whether the type of the weights is known and not only likely.
+    /// Writes the subject. `typed` says whether the type of the weights is known rather than only likely.
     fn subject(&self, out: &mut String, target: &str, ty: &str, typed: bool) {
         let found = |what: &str, value: Option<&str>| match value {
             Some(value) => format!("# {what}: {}\n", plain(value)),
-            None => format!("# {what}: none was found here\n"),
+            None => format!("# {what}: none found here\n"),
         };
         let server =
             self.server.as_ref().map(|name| format!("{name} {}", self.server_version.as_deref().unwrap_or("")));
-        out.push_str("# What the claims are about, unless they say otherwise. Found on this machine:\n");
+        out.push_str("# The default subject of the claims. Found on this machine:\n");
         out.push_str(&found("GPU", self.target.as_deref()));
         out.push_str(&found("server", server.as_deref()));
         out.push_str(&found("model", self.model.as_deref()));
         out.push_str(&found("runtime with GPU code", self.runtime.as_deref()));
         if !typed {
-            let _ = writeln!(out, "# The type of the model's weights was not found: {ty} is taken. Put yours.");
+            let _ =
+                writeln!(out, "# The type of the model's weights is unknown; {ty} is assumed. Replace it with yours.");
         }
         let _ = writeln!(out, "[subject]\ntarget = {}", quoted(target));
         let mut line = |key: &str, value: Option<&str>, example: &str| match value {
@@ -186,7 +189,7 @@ closes = "whichkernel doctor --record""#,
         line("gpu", self.card.as_deref(), "rx-9070-xt");
         line("runtime", self.runtime.as_deref(), "ollama-rocm-60303");
         line("model", self.model.as_deref(), "llama3.2:3b");
-        out.push_str("device = \"real\"             # a launch on a stand-in GPU is a choice, not a launch\n\n");
+        out.push_str("device = \"real\"             # a launch on a stand-in GPU shows only the choice\n\n");
     }
 
     fn shipped(&self, out: &mut String, target: &str) {
@@ -205,17 +208,17 @@ expected = {{ present = true }}
 scope = {{ file = "libggml-hip.so*", target = "*"{} }}
 closes = "whichkernel inspect {{file:libggml-hip.so}} --record"
 shows = {{ en = "a code object for this target is in the file", ja = "このターゲット用のコードオブジェクトがファイルにあること" }}
-cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
+cannot = {{ en = "that any of this code runs", ja = "そのどれかが実行されること" }}
 "#,
-            quoted(&format!("libggml-hip.so holds code for {target}")),
+            quoted(&format!("libggml-hip.so has code for {target}")),
             quoted(&format!("libggml-hip.so に {target} 向けのコードがある")),
             quoted(target),
             if self.runtime.is_some() { "" } else { r#", runtime = "*""# },
         );
     }
 
-    /// A server on Vulkan has other rules and kernels, and its own topics. No table of releases has them, so nothing is
-    /// declared here.
+    /// The file for a server that uses Vulkan, which has other rules and kernels and its own topics. No table of
+    /// releases covers them, so the file has no declared claims.
     fn through_vulkan(&self, out: &mut String, ty: &str, card: &str) {
         let watch =
             format!("whichkernel watch --name {} --record", shell::word(self.server.as_deref().unwrap_or("ollama")));
@@ -237,7 +240,7 @@ about = {{ feature = "matrix" }}
 expected = {{ at_least = 1 }}
 scope = {{ file = "libggml-vulkan.so*", target = "*", runtime = "*" }}
 closes = "whichkernel inspect {{file:libggml-vulkan.so}} --record"
-cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
+cannot = {{ en = "that any of this code runs", ja = "そのどれかが実行されること" }}
 
 # What the real program chooses on this card, on a stand-in for its kernel driver: a choice, not a launch.
 [[claims]]
@@ -284,7 +287,7 @@ closes = {watch}"#,
             ty = quoted(ty),
             dry = quoted(&dry),
             watch = quoted(&watch),
-            // A Vulkan server does not use a HIP runtime; without a card it computes on any device of its driver.
+            // A Vulkan server does not use a HIP runtime. Without a card, it computes on any device of its driver.
             scope = if self.target.is_some() { r#"{ runtime = "*" }"# } else { r#"{ runtime = "*", target = "*" }"# },
         );
     }

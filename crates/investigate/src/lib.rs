@@ -1,6 +1,6 @@
-//! Runs an investigation: runs every observer, and grades every claim from the observations.
+//! Runs an investigation: runs every observer, and grades every claim by the observations.
 //!
-//! This crate owns the registry of observers. It does not examine the machine itself, and prints nothing.
+//! This crate has the registry of observers. It does not examine the machine itself, and it prints nothing.
 #![forbid(unsafe_code)]
 
 mod abilities;

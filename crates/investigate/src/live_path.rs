@@ -1,4 +1,4 @@
-//! The path that was seen live on this machine: for its GPU, the server's own library and the model's own types.
+//! The path that was observed live on this machine: for its GPU, the server's own library and the model's own types.
 //! Observations of another build, card or type, or of a stand-in, do not count.
 
 use evidence::{Account, Artifact, Basis, Conclusion, DeviceKind, LeftOutWhy, Recorded, Rung, Span, Unit, Witness};
@@ -21,7 +21,7 @@ pub struct LivePath {
     pub path: String,
 }
 
-/// None if nothing was seen live of this exact combination.
+/// The live paths and the conclusion about them. None if this exact combination was never observed live.
 pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath>, Conclusion)> {
     let (Some(library), Some(ty)) = (here.library.as_deref(), here.types.first()) else { return None };
     let mine = |recorded: &&Recorded| {
@@ -35,7 +35,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath
             && same_file
             && same_target
     };
-    // The latest observation of each column count counts: machines change.
+    // Use the latest observation of each column count, because machines change.
     let mut last: BTreeMap<(Span, String), (&str, String)> = BTreeMap::new();
     let (mut lost, mut partial) = (0, false);
     let mut accounts: Option<BTreeSet<Witness>> = None;
@@ -59,7 +59,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath
     let mut by = by.into_iter();
     let first = by.next()?;
     let count = last.len() as u64;
-    // Launches are found by looking: excluding others needs a second account.
+    // Observers find launches by looking, so only a second account can rule out others.
     let mut basis = Basis::live(first, of, Rung::Launched, Unit::Cells, count).asked_of(Rung::Launched).lost(lost);
     for witness in accounts.into_iter().flatten() {
         basis = basis.account(Account::searched(witness));

@@ -6,13 +6,14 @@ use doctor::{Facts, Host};
 use observe::ObserveContext;
 use std::path::{Path, PathBuf};
 
-/// ggml's HIP backend: the file that most claims are about.
+/// ggml's HIP backend, the file that most claims are about.
 const BACKEND: &str = "libggml-hip.so";
-/// The depth at which a distribution installs it (`usr/lib/TRIPLET/ggml/backends0`).
+/// The search depth: distributions install the file at this depth (`usr/lib/TRIPLET/ggml/backends0`).
 const DEPTH: usize = 6;
 
 impl Places {
-    /// `around` says which runtimes and trees to examine; `takes` is the parser's check.
+    /// Finds the paths of this machine. `around` says which runtimes and trees to examine. `takes` is the command
+    /// parser's check.
     pub fn of_this_machine(around: &ObserveContext, takes: fn(&str) -> bool) -> Places {
         let mut places = Places { takes: Some(takes), ..Places::default() };
         for installed in around.runtimes() {

@@ -1,4 +1,4 @@
-//! Which path for how many tokens: according to the source, the dry run, and live observation.
+//! The path for each range of token counts, according to the source, the dry run, and live observation.
 
 use crate::Graded;
 use evidence::{Basis, Conclusion, Found, GradeKind, LeftOutWhy, Question, QuestionReading, Rung, Span, Unit};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 const TOPIC: &str = "matmul.path";
 
-/// A stretch of column counts, with what each rung says of it; null where nothing was observed there.
+/// A range of column counts with the result of each rung; null if nothing was observed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathRow {
     /// `9-64`.
@@ -22,25 +22,25 @@ pub struct PathRow {
 struct At<'g> {
     span: Span,
     value: &'g str,
-    /// What its grade leaves open.
+    /// The part that its grade leaves undecided.
     short: Option<LeftOutWhy>,
     by: Vec<&'g str>,
     of: Vec<&'g str>,
 }
 
 impl Graded {
-    /// The first question with its reading, if it asks which path a source's rules take.
+    /// The first question with its reading, if it asks which path the rules of a source take.
     pub fn path_question(&self) -> Option<(&Question, &QuestionReading)> {
         let (question, reading) = self.investigation.questions.iter().zip(&self.questions).next()?;
         question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;
         Some((question, reading))
     }
 
-    /// The result of each rung, one row per range; empty if the first question is another one.
+    /// The path on each rung, one row per range. Empty if the first question is another one.
     pub fn paths(&self) -> Vec<PathRow> {
         let Some((_, reading)) = self.path_question() else { return Vec::new() };
         let (declared, selected, live) = (found(&reading.found), found(&reading.elsewhere), found(&reading.live));
-        // Without a rule, the ranges come from what was asked of the program itself.
+        // Without a rule, use the ranges that the program itself was asked about.
         let mut rows: Vec<Span> =
             if declared.is_empty() { &selected } else { &declared }.iter().map(|at| at.span).collect();
         rows.dedup();
@@ -58,7 +58,7 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
     let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
-    // The row lists its column counts: counts that the program was not asked about have no answer.
+    // The row lists its column counts. A count that the program was not asked about has no answer.
     let answered = covered(&here, row);
     let asked = row.to.map_or(answered, |to| to.saturating_sub(row.from).saturating_add(1));
     let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, asked, answered);

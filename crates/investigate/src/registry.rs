@@ -1,10 +1,11 @@
-//! All observers: those that `investigate` runs, in this order (cheap and certain first), and those with a verb.
+//! All observers: those that `investigate` runs, in this order (cheap and certain ones first), and those of other
+//! verbs.
 
 use doctor::{Host, HostObserver};
 use dryrun::DryrunObserver;
 use observe::Observer;
 
-/// A new observer adds one line here.
+/// The observers. A new observer adds one line here.
 pub fn registry() -> Vec<Box<dyn Observer>> {
     let all: Vec<Box<dyn Observer>> = vec![
         Box::new(HostObserver::new(Host::this())),

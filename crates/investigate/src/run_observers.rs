@@ -1,5 +1,5 @@
-//! Runs every observer and records the results. A run with the same result as the observer's last one is not recorded
-//! again.
+//! Runs every observer and records the results. If an observer's result is the same as in its last run, it is not
+//! recorded again.
 
 use crate::unchanged::{Ran, Unchanged};
 use evidence::{
@@ -25,12 +25,12 @@ say::worded! { RunError { Refused(error) => error, Ledger(error) => error } }
 
 say::wraps! { RunError { Refused(Refused), Ledger(LedgerError) }}
 
-/// What an observer's run came to.
+/// The result of an observer's run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Looked {
     pub observer: &'static str,
     pub observations: usize,
-    /// How many of them were recorded: those that the investigation can ask for; none where its last run said the same.
+    /// The number of recorded observations: those that the investigation needs; 0 if the last run had the same result.
     pub recorded: usize,
     /// Why it could not look.
     #[serde(serialize_with = "say::in_english")]
@@ -38,8 +38,8 @@ pub struct Looked {
     pub blocked: Option<Message>,
 }
 
-/// `before`: the results of each observer's last run. `kept` is called after each observer that added to the ledger.
-/// Also returns observations that could not be recorded because the ledger is not writable.
+/// Runs the observers. `before` has the results of each observer's last run. `kept` is called after each observer that
+/// added to the ledger. Also returns observations that could not be recorded because the ledger is not writable.
 pub fn run_observers(
     investigation: &Investigation,
     around: &ObserveContext,
@@ -51,7 +51,7 @@ pub fn run_observers(
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
-        // Its last run is in the ledger, and its inputs have not changed since.
+        // Skip an observer if its last run is in the ledger and its inputs have not changed since.
         let has = |row: u64, hash: &str| {
             let row = ledger.as_ref().and_then(|ledger| ledger.reader().row(row).ok().flatten());
             row.is_some_and(|row| row.hash.to_string() == hash)
@@ -90,12 +90,12 @@ pub fn run_observers(
     Ok((looked, unkept))
 }
 
-/// The relations between a runtime's libraries: a few dozen facts that every page needs to show the stack.
+/// Topics about the relations between a runtime's libraries: a few dozen facts that every page needs to show the stack.
 const STACK: &[&str] = &["library.needs", "catalog.serves"];
 
-/// Keeps only what the investigation can ask for. An observer may know much more (every rule of every release), which
-/// can be observed again at any time. If there is a sweep, all its sightings are kept, because its silence must not
-/// cover more than it did.
+/// Keeps only the observations that the investigation can use. An observer may know much more (every rule of every
+/// release), which can be observed again at any time. If there is a sweep, all its sightings are kept: otherwise its
+/// silence would seem to cover what it did see.
 fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) -> Vec<Sighting> {
     let swept = sightings.iter().filter(|sighting| *sighting.observation.finding() == Finding::Swept);
     let swept: Vec<FieldOfView> = swept.map(|sighting| sighting.observation.field_of_view().clone()).collect();
@@ -113,13 +113,13 @@ fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) ->
 fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) -> bool {
     let theirs = before.iter().filter(|recorded| recorded.observer().name == observer);
     let Some(last) = theirs.clone().map(|recorded| recorded.time()).max() else { return sightings.is_empty() };
-    // The content and the kinds of raw evidence: a list that the last run did not keep is new.
+    // The content and the kinds of raw evidence. A list that the last run did not store counts as new.
     type Said = (ObservationId, BTreeSet<String>);
     let then: BTreeSet<Said> = theirs
         .filter(|recorded| recorded.time() == last)
         .map(|recorded| (recorded.content(), recorded.raw_evidence().iter().map(|raw| raw.kind.clone()).collect()))
         .collect();
-    // In the form that the ledger would keep.
+    // Compare in the form that the ledger would store.
     let kept = |sighting: &Sighting| {
         let earlier = sighting.observation.raw_evidence().iter().map(|raw| raw.kind.clone());
         let kinds = earlier.chain(sighting.raw.iter().map(|raw| raw.kind.clone())).collect();
@@ -129,7 +129,7 @@ fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) ->
     then == now
 }
 
-/// An observer that could not look: recorded on every rung in its field of view.
+/// Records that an observer could not look, on every rung in its field of view.
 fn could_not_look(observer: &dyn Observer, blocked: &Blocked, time: &str) -> Result<Vec<Sighting>, Refused> {
     let made = observer.field_of_view().into_iter().map(|(rung, view)| {
         let (why, said) = (blocked.why.to_string(), Some(blocked.why.clone()));

@@ -1,8 +1,8 @@
 //! Skips observers whose inputs have not changed: the files of every runtime, the question, and this program itself.
 //!
-//! An observer that only reads files gives the same result for the same files. Its last run is in the ledger. A hash of
-//! its inputs is kept beside the ledger, and one for each question, so that several investigations of one ledger each
-//! find their own. If anything differs, or the file is missing, everything is observed again.
+//! An observer that only reads files gives the same result for the same files, and its last run is in the ledger. A
+//! file beside the ledger stores a hash of its inputs for each question, so that several investigations can share a
+//! ledger. If anything differs, or that file is missing, everything is observed again.
 
 use observe::ObserveContext;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
 use sys::regular_file;
 
-/// Observers that depend on more than files: settings, processes and devices change without a trace.
+/// Observers that depend on more than files. Settings, processes and devices can change without changing a file.
 const ALWAYS: &[&str] = &["host"];
-/// The maximum number of remembered places or questions; the file is read in full each time.
+/// The maximum number of stored places or questions. The file is read completely each time.
 const MOST: usize = 32;
 const NAME: &str = "looked.json";
 
@@ -24,7 +24,7 @@ const NAME: &str = "looked.json";
 pub struct Unchanged {
     file: PathBuf,
     kept: Kept,
-    /// The named paths; the files there and in every runtime; the question.
+    /// `place` identifies the named paths, `files` the files there and in every runtime, and `question` the question.
     place: String,
     files: String,
     question: String,
@@ -32,13 +32,13 @@ pub struct Unchanged {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
-    /// The ledger's id: a different ledger at the same place has other rows.
+    /// The ledger's id, because a different ledger at the same place has other rows.
     ledger: String,
     places: BTreeMap<String, Looked>,
 }
 
-/// Observations of the same files, by question. A change of the files invalidates all of them: what one question's run
-/// recorded about the new files is then the latest in the ledger, and each question must be run again.
+/// Observations of the same files, by question. A change of the files invalidates all of them: the run of one question
+/// may then have recorded newer observations than another question used, so each question must be run again.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Looked {
     files: String,
@@ -49,19 +49,19 @@ struct Looked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     pub observations: usize,
-    /// How many of its observations the investigation can ask for, which are in the ledger.
+    /// The number of its observations that the investigation can use. They are in the ledger.
     pub kept: usize,
     pub blocked: Option<say::Message>,
-    /// The ledger's last row after the run, with its hash, which covers all rows before it: if the ledger still has
+    /// The ledger's last row after the run, with its hash, which covers all rows before it. If the ledger still has
     /// that row, it has the results of this run.
     pub row: Option<(u64, String)>,
 }
 
-/// The maximum size of the file; a place needs a few kilobytes.
+/// The maximum size of the file. A place needs a few kilobytes.
 const LONGEST: u64 = 64 << 20;
 
 impl Unchanged {
-    /// `ledger`: the directory in which this file is kept. `id`: the ledger's id.
+    /// Reads the file in the directory `ledger`. `id` is the ledger's id.
     pub fn read(ledger: &Path, id: &str, around: &ObserveContext) -> Unchanged {
         let file = ledger.join(NAME);
         let kept: Option<Kept> =
@@ -73,14 +73,14 @@ impl Unchanged {
         Unchanged { file, kept, place, files: files(around), question }
     }
 
-    /// The result of the last run, if nothing has changed since. `has`: whether the ledger has a row; a ledger that was
-    /// restored to an earlier state has lost the run.
+    /// The result of the last run, if nothing has changed since. `has` says whether the ledger has a row: if it was
+    /// restored to an earlier state, it has lost the run.
     pub fn last(&self, observer: &str, has: impl FnOnce(u64, &str) -> bool) -> Option<&Ran> {
         let looked = self.kept.places.get(&self.place).filter(|looked| looked.files == self.files)?;
         let ran = looked.questions.get(&self.question)?.get(observer)?;
         let stands = match &ran.row {
             Some((row, hash)) => has(*row, hash),
-            // Nothing was recorded, so nothing can be missing.
+            // Nothing was recorded, so the ledger cannot have lost anything.
             None => ran.kept == 0,
         };
         (!ALWAYS.contains(&observer) && stands).then_some(ran)
@@ -99,7 +99,7 @@ impl Unchanged {
         looked.questions.entry(self.question.clone()).or_default().insert(observer.to_owned(), ran);
     }
 
-    /// If it cannot be written, that only costs time.
+    /// Writes the file. If that fails, the next run only takes longer.
     pub fn keep(&self) {
         if let Ok(bytes) = serde_json::to_vec(&self.kept) {
             let _ = files::replace(&self.file, Access::Private, bytes);
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(read().last("inspect", up_to(4)), Some(&saw));
         assert_eq!(read().last("isa", up_to(4)), Some(&blocked));
         assert_eq!(read().last("libraries", up_to(4)), Some(&nothing));
-        // A ledger restored to an earlier state has lost the run; another ledger never had it.
+        // A ledger that was restored to an earlier state has lost the run, and another ledger never had it.
         assert_eq!(read().last("isa", up_to(3)), None);
         assert_eq!(Unchanged::read(dir.path(), "b2", &around).last("inspect", up_to(4)), None);
         // The host is observed every time.
@@ -221,7 +221,7 @@ mod tests {
         }
         assert_eq!(read(&one).last("inspect", up_to(9)), Some(&ran(3, 9)));
         assert_eq!(read(&other).last("inspect", up_to(9)), Some(&ran(7, 9)));
-        // If one of them recorded the changed files, that is the latest state: both run again.
+        // After one question has recorded the changed files, both must run again.
         fs::write(&library, "other").unwrap();
         let mut unchanged = read(&other);
         unchanged.ran("inspect", ran(8, 12));

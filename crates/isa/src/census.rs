@@ -1,8 +1,8 @@
 //! The census: every byte of a code section, counted once.
 //!
-//! A section is divided at the starts of its functions. Bytes outside functions are padding if they are `s_code_end`, `s_nop` or
-//! zeros, and otherwise code outside any function. A function whose symbol has no size extends to the next one; the padding at
-//! its end is then separated from it.
+//! A section is divided at the starts of its functions. Bytes outside functions are padding if they are `s_code_end`,
+//! `s_nop` or zeros. Otherwise they are code outside any function. A function whose symbol has no size extends to the
+//! next one, and the padding at its end does not count as part of it.
 
 use crate::counts::Counts;
 use crate::decode::{DecodeStep, Decoder};
@@ -14,7 +14,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     pub range: Range<usize>,
-    /// Whether the symbol states the size; if not, padding at its end does not belong to it.
+    /// Whether the symbol states the size. If not, padding at its end does not belong to it.
     pub stated: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Tally {
     pub mnemonics: Vec<(Mnemonic, u64)>,
     /// Offsets in the section of words that are not instructions.
     pub undecoded: Vec<usize>,
-    /// Offsets of instructions that are cut off by the end of their function or section, and how many bytes are
+    /// Instructions that the end of their function or section cuts off: the offset, and the number of bytes that are
     /// present.
     pub cut: Vec<(usize, usize)>,
     /// Bytes of padding.
@@ -90,7 +90,7 @@ impl Sum {
         self.cut += tally.cut.len() as u64;
     }
 
-    /// The counts; offsets of undecoded words belong to their sections and are not carried over.
+    /// The counts. Offsets of undecoded words are left out, because they belong to their sections.
     pub fn tally(&self) -> Tally {
         let mut tally = self.tally.clone();
         tally.mnemonics = sparse(&self.counts);
@@ -118,8 +118,8 @@ pub struct Section {
 }
 
 /// Counts `bytes`. Functions may be in any order. If two overlap, the bytes belong to the one that starts last. If two
-/// start at the same place, the second counts as an alias: it gets the same tally, and the caller adds only one of them
-/// (`aliases`).
+/// start at the same place, the second counts as an alias. It gets the same tally, and the caller must add only one of
+/// them (`aliases`).
 pub fn section(decoder: &Decoder, bytes: &[u8], functions: &[Function]) -> Section {
     let mut order: Vec<usize> = (0..functions.len()).collect();
     order.sort_by_key(|&i| functions.get(i).map_or(0, |function| function.range.start));
@@ -157,7 +157,7 @@ pub fn section(decoder: &Decoder, bytes: &[u8], functions: &[Function]) -> Secti
     result
 }
 
-/// Which functions share their start with an earlier one of the list.
+/// Whether each function shares its start with an earlier one in the list.
 pub fn aliases(functions: &[Function]) -> Vec<bool> {
     let mut seen = std::collections::HashSet::new();
     functions.iter().map(|function| !seen.insert(function.range.start)).collect()

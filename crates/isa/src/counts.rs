@@ -2,8 +2,8 @@
 
 use crate::mnemonic::Mnemonic;
 
-/// A dense array of counts by mnemonic, with a bit for each group of 64 that was touched. Reading and resetting
-/// therefore costs as much as the function uses, not as much as the tables contain.
+/// A dense array of counts by mnemonic, with a bit for each group of 64 that was touched. So the cost of reading and
+/// resetting depends on what the function uses, not on the size of the tables.
 #[derive(Debug)]
 pub(crate) struct Counts {
     counts: Vec<[u64; 64]>,

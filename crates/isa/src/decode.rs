@@ -1,4 +1,4 @@
-//! From bytes to instructions: one table lookup, then the length that the source fields announce.
+//! Decodes bytes to instructions: one table lookup, then the length that the source fields announce.
 
 use crate::fast_decode::LONGEST;
 use crate::layout::{Bits, Tail};
@@ -13,7 +13,7 @@ pub struct Instruction {
     /// The other half of a dual instruction.
     pub second: Option<Mnemonic>,
     pub form: Form,
-    /// In bytes.
+    /// The length in bytes.
     pub length: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// None if no table covers the processor.
+    /// A decoder for one processor. None if no table covers it.
     pub fn new(target: &Target) -> Option<Self> {
         Some(Decoder { table: table::table(target)? })
     }
@@ -74,7 +74,7 @@ impl Decoder {
             Some((instruction, entry)) if self.allows(slot, entry, instruction.form, word, bytes) => {
                 DecodeStep::Instruction(instruction)
             }
-            // Half of the opcode may be in the missing word; it is only certain that bytes are missing.
+            // A part of the opcode may be in the missing word, so it is only certain that bytes are missing.
             None if !there && slot.format.op[1].low >= 32 => DecodeStep::Cut,
             _ => DecodeStep::Undecoded,
         }
@@ -86,8 +86,8 @@ impl Decoder {
         entry.limits().is_none_or(|limits| limits.allow(self.table.generation, slot, form, word))
     }
 
-    /// Name and length of every instruction of `bytes`, in order, as far as the fast path can decode. Returns the
-    /// offset at which [`Decoder::step`] has to continue.
+    /// The name and length of every instruction of `bytes`, in order, until the fast path fails. Returns the offset at
+    /// which [`Decoder::step`] has to continue.
     #[inline(always)]
     pub(crate) fn rush(&self, bytes: &[u8], mut each: impl FnMut(u32, Mnemonic, usize)) -> usize {
         let quick = &self.table.quick;
@@ -102,7 +102,7 @@ impl Decoder {
         at
     }
 
-    /// Every instruction, undecoded word and cut end of `bytes`, with its offset; together they cover all of it.
+    /// Every instruction, undecoded word and cut end of `bytes`, with its offset. Together they cover all bytes.
     pub fn walk<'a>(&self, bytes: &'a [u8]) -> Walk<'a> {
         Walk { decoder: *self, bytes, offset: 0 }
     }
@@ -127,7 +127,7 @@ impl Decoder {
         for (half, source) in [x, y].iter().zip(slot.format.sources) {
             announced |= announcement(0, *source, word) & half.announced;
         }
-        // If a half has a literal by its opcode, a source that announces one means the same literal.
+        // If one half always has a literal, a source that announces a literal refers to the same one.
         let further = match x.dwords > dwords || y.dwords > dwords {
             false if announced >> LITERAL64 & 1 == 1 => 2,
             false if announced == 0 => 0,
@@ -189,11 +189,11 @@ fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     Some(instruction)
 }
 
-/// The flag bit for the value of the `index`-th source, if it announces more words.
+/// The flag bit for the value of the `index`-th source, if that value announces more words.
 #[inline]
 fn announcement(index: u32, source: Bits, word: u64) -> u32 {
     let value = source.get(word);
-    // All announcing values are between 233 and 255; most sources are registers.
+    // All values that announce more words are between 233 and 255. Most sources are registers.
     if !(233..=255).contains(&value) {
         return 0;
     }

@@ -1,4 +1,4 @@
-//! Families: the purpose of an instruction, independent of a generation's spelling.
+//! Families: the purpose of an instruction, independent of how a generation spells its name.
 //!
 //! `ds_read_b128` and `ds_load_b128`, `global_load_dwordx4` and `global_load_b128`, `s_waitcnt` and `s_wait_loadcnt`
 //! belong to the same family. A dual instruction counts as both of its halves.
@@ -71,7 +71,7 @@ families! {
     Graphics "graphics",
 }
 
-/// All matrix multiplications, dense and sparse, of both product lines: for queries that are independent of the card.
+/// All matrix multiplications, dense and sparse, of both product lines, for queries that are independent of the card.
 pub const MATRIX: &[Family] = &[Family::Mfma, Family::Smfmac, Family::Wmma, Family::Swmmac];
 
 impl Family {
@@ -85,7 +85,7 @@ impl Family {
         table.get(mnemonic.index()).copied().unwrap_or(Family::Vector)
     }
 
-    /// Whether it changes memory that others can see. Scratch and LDS end with the kernel.
+    /// Whether it changes memory that is visible outside the kernel. Scratch and LDS are lost when the kernel ends.
     pub fn has_effect(self) -> bool {
         use Family::*;
         matches!(

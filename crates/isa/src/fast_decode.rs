@@ -1,10 +1,10 @@
-//! Decodes only the name and length of an instruction: the loop in which a census spends its time.
+//! Decodes only the name and length of an instruction. A census spends most of its time in this loop.
 //!
 //! The start of the next instruction depends on the length of this one, so a walk is one long chain of loads. This
-//! keeps the chain short and free of branches that real code would mispredict: the top nine bits give the shifts and
-//! masks, the opcode gives the row, and the source values are looked up in a table instead of being compared. Rare
-//! cases (dual instructions, pairs, refused encodings, words that are not instructions) are left to
-//! [`Decoder::step`](crate::Decoder::step); a test compares both on arbitrary bytes.
+//! decoder keeps the chain short and free of branches that real code would mispredict: the top nine bits give the
+//! shifts and masks, the opcode gives the row, and source values are looked up in a table instead of being compared.
+//! Rare cases (dual instructions, pairs, refused encodings, words that are not instructions) are left to
+//! [`Decoder::step`](crate::Decoder::step). A test compares both on arbitrary bytes.
 
 use crate::layout::{Bits, Generation, Operand, Tail};
 use crate::limits::is_refused;
@@ -15,14 +15,14 @@ use crate::table::{DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot};
 pub(crate) const LONGEST: usize = 20;
 
 /// The positions of opcode and sources in words with the same top nine bits. There are three layouts of sources, so all
-/// shifts but one are constant: in the low word at 0, or at 0 and 8 (scalar); in the high word at 0, 9 and 18 (VOP3). A
-/// mask of zero means that there is no such source. A scalar destination is looked up as the third source.
+/// shifts except one are constant: in the low word at 0, or at 0 and 8 (scalar), or in the high word at 0, 9 and 18
+/// (VOP3). A mask of zero means that this source does not exist. A scalar destination is looked up as the third source.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lane {
     base: u32,
     mask: u32,
     shift: u8,
-    /// 0 or 32.
+    /// The shift to the word with the sources: 0 or 32.
     half: u8,
     first: u16,
     second: u16,
@@ -36,15 +36,15 @@ struct Lane {
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     mnemonic: Mnemonic,
-    /// 0: ask [`crate::Decoder::step`].
+    /// 0 means that [`crate::Decoder::step`] must decode it.
     dwords: u16,
     announced: u16,
     refused: u16,
-    /// Any other value of these bits is refused; in the third word, any but zero.
+    /// Any other value of these bits is refused. In the third word, any value except zero is refused.
     fixed: u64,
     value: u64,
     third: u32,
-    /// Bits that, if set together with the next lower one, make a scalar operand a number that may be refused.
+    /// If one of these bits and the next lower bit are set, a scalar operand has a number that may be refused.
     high: u64,
 }
 
@@ -55,8 +55,8 @@ pub(crate) struct Quick {
 }
 
 /// What a value announces in the first, second and third source. The second source of VOP3 is one bit higher than the
-/// scalar one, so it is looked up doubled; the scalar values follow from [`SCALAR`] on. Scalar destinations follow the
-/// values of the third from [`DESTINATION`] on.
+/// scalar one, so it is looked up doubled. The scalar values start at [`SCALAR`]. In the table of the third source,
+/// scalar destinations start at [`DESTINATION`].
 const FIRST: [u16; 512] = {
     let mut table = refusals([0; 512], 0, 1, 0);
     table[255] = 1 << LITERAL;
@@ -84,13 +84,13 @@ const THIRD: [u16; 1024] = {
     table
 };
 const WIDE: u16 = 7 << LITERAL64;
-/// Marks for values that some generation refuses as a single register, as a pair (one bit for each source), or as more
-/// than two (in any source). An opcode with an operand of that width takes the slow path.
+/// Marks for values that a generation refuses as a single register, as a pair (one bit for each source), or as more
+/// than two registers (in any source). An opcode with an operand of that width takes the slow path.
 const SINGLE: u16 = 1 << 13;
 const PAIR: u16 = 1 << 10;
 const TUPLE: u16 = 1 << 9;
 
-/// Marks the refused values of the `index`-th source, every `step` places from `start` on.
+/// Marks the refused values of the `index`-th source, at every `step`-th place from `start` on.
 const fn refusals<const N: usize>(mut table: [u16; N], start: usize, step: usize, index: u32) -> [u16; N] {
     let mut value = 0;
     while value < 256 {
@@ -122,7 +122,7 @@ impl Quick {
         quick
     }
 
-    /// Mnemonic and length in bytes; None if the slow path is needed.
+    /// Mnemonic and length in bytes. None if the slow path is needed.
     #[inline(always)]
     pub fn get(&self, word: u64, third: u32) -> Option<(Mnemonic, usize)> {
         let lane = self.lanes.get((word as u32 >> 23) as usize)?;
@@ -142,7 +142,7 @@ impl Quick {
         Some((row.mnemonic, dwords * 4))
     }
 
-    /// The lane of a format; adds its rows. None if the format needs the slow path.
+    /// The lane of a format. Adds its rows. None if the format needs the slow path.
     fn lane(&mut self, slot: &Slot, entries: &[Entry], pairs: bool) -> Option<Lane> {
         let format = slot.format;
         match format.tail {
@@ -150,7 +150,7 @@ impl Quick {
             Tail::Pair if !pairs => {}
             _ => return None,
         }
-        // An opcode in two pieces is read in one, with the bits between masked out.
+        // An opcode in two pieces is read in one step, with the bits between them masked out.
         let mask = format.op[0].mask() | format.op[1].mask();
         let shift = mask.trailing_zeros().min(31);
         let mask = u32::try_from(mask).ok()? >> shift;
@@ -192,7 +192,7 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
         ..Row::default()
     };
     let Some(limits) = entry.limits() else { return row };
-    // These forms have their own fixed bits.
+    // The DPP and SDWA forms have their own fixed bits.
     row.refused |= 1 << SDWA | if limits.dpp.mask == 0 { 0 } else { 1 << DPP16 };
     (row.fixed, row.value, row.third) =
         (limits.plain.mask as u64, limits.plain.value as u64, (limits.plain.mask >> 64) as u32);
@@ -202,12 +202,12 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
             0 => {}
             _ if index < slot.format.sources.len() || destination => {
                 row.refused |= doubts(registers, if destination { 2 } else { index });
-                // Values that announce DPP or SDWA in a vector source have no such meaning in a scalar one.
+                // Values that announce DPP or SDWA in a vector source do not have this meaning in a scalar source.
                 if operand.bits.width == 8 && index == 0 {
                     row.refused |= 1 << SDWA | 1 << DPP16 | 1 << DPP8;
                 }
             }
-            // Refused from s92 on.
+            // A 16-register operand is refused from s92 on.
             16 => return Row::default(),
             _ => row.high |= high(operand, registers),
         }
@@ -215,7 +215,7 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
     row
 }
 
-/// The marks for which an operand with this many registers needs a closer check.
+/// The marks that require a closer check of an operand with this many registers.
 fn doubts(registers: u8, index: usize) -> u16 {
     match registers {
         1 => SINGLE << index,
@@ -224,7 +224,8 @@ fn doubts(registers: u8, index: usize) -> u16 {
     }
 }
 
-/// The bits of a number from 192 on, and of a number from 96 to 127 if the operand is wider than one register.
+/// The mask for `Row::high`. A number from 192 on, or from 96 to 127 if the operand is wider than one register, may be
+/// refused.
 fn high(operand: &Operand, registers: u8) -> u64 {
     let bit = |number: u32| operand.bits.mask() & 1 << (u32::from(operand.bits.low) + number - operand.unit.ilog2());
     bit(7) | if registers > 1 { bit(6) } else { 0 }

@@ -1,7 +1,7 @@
 //! Where each format has its fixed bits, its opcode and its sources, by generation.
 //!
-//! The table generator enumerates over these descriptions, and the decoder uses the same ones. The authority is the
-//! "Microcode Formats" chapter of AMD's ISA guides; every bit is checked against LLVM (`cargo xtask isa-tables`, `cargo
+//! The table generator enumerates opcodes with these descriptions, and the decoder uses the same ones. They follow the
+//! "Microcode Formats" chapter of AMD's ISA guides. Every bit is checked against LLVM (`cargo xtask isa-tables`, `cargo
 //! xtask deep isa`).
 
 /// A run of bits in the first 64 bits of an instruction. Width 0 means that there is no such field.
@@ -32,17 +32,17 @@ impl Bits {
     }
 }
 
-/// What may follow the fixed part of an instruction, besides what its table row states.
+/// What may follow the fixed part of an instruction, in addition to what its table row states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
     /// Nothing.
     None,
     /// A literal (or, if the row says so, a DPP or SDWA word) announced by a source field.
     Sources,
-    /// Further address words, as many as this field counts (MIMG, non-sequential addresses).
+    /// Further address words (MIMG, non-sequential addresses). This field gives their number.
     Addresses(Bits),
-    /// Two operations in one instruction (VOPD), each with a first source that may announce the one literal. The opcode of the
-    /// second is `width` bits wide and is in the low part of both.
+    /// Two operations in one instruction (VOPD). The first source of each may announce the one literal. The format's
+    /// opcode contains both opcodes: the low `width` bits are the second one.
     Dual { width: u8, dwords: u8 },
     /// A second eight-byte instruction that this one modifies (scaled MFMA and WMMA).
     Pair,
@@ -64,7 +64,7 @@ pub struct Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operand {
     pub bits: Bits,
-    /// The number of registers per unit of the number.
+    /// The number of registers that one step of the number represents.
     pub unit: u64,
 }
 
@@ -76,7 +76,7 @@ impl Format {
             "VOP3" => &[(7, 0, 1)],
             "SMEM" => &[(5, 0, 2), (12, 6, 1)],
             "MUBUF" | "MTBUF" => &[(52, 48, 4), (63, 56, 1)],
-            // The sampler moved at gfx11.
+            // The sampler has another position since gfx11.
             "MIMG" => &[(52, 48, 4), (57, 53, 4), (62, 58, 4)],
             "VBUFFER" | "VIMAGE" => &[(49, 41, 1)],
             "VSAMPLE" => &[(49, 41, 1), (63, 55, 1)],
@@ -120,7 +120,7 @@ const W0: Bits = Bits::new(40, 32);
 const W1: Bits = Bits::new(49, 41);
 const W2: Bits = Bits::new(58, 50);
 
-/// `fixed` are the leading bits as the guides print them, most significant first.
+/// Describes a format. `fixed` are the leading bits as the guides print them, most significant first.
 const fn format(name: &'static str, fixed: &str, op: [Bits; 2], sources: &'static [Bits], tail: Tail) -> Format {
     let bytes = fixed.as_bytes();
     let (mut value, mut i) = (0u32, 0);
@@ -159,7 +159,7 @@ const VOP3P_GFX9: Format = format("VOP3P", "110100111", [Bits::new(22, 16), Bits
 const VOP3_GFX10: Format = sourced("VOP3", "110101", Bits::new(25, 16), VOP3_SOURCES);
 const VOP3P_GFX10: Format = sourced("VOP3P", "110011000", Bits::new(22, 16), VOP3_SOURCES);
 const VOP3P_GFX11: Format = format("VOP3P", "110011000", [Bits::new(22, 16), Bits::NONE], VOP3_SOURCES, Tail::Sources);
-/// One bit more of opcode, and scaled WMMA.
+/// The opcode has one bit more, and there is scaled WMMA.
 const VOP3P_GFX125: Format = format("VOP3P", "11001100", [Bits::new(23, 16), Bits::NONE], VOP3_SOURCES, Tail::Pair);
 const VOPD: Format =
     format("VOPD", "110010", [Bits::new(25, 17), Bits::NONE], &[V0, W0], Tail::Dual { width: 5, dwords: 2 });
@@ -296,7 +296,7 @@ impl Generation {
         Generation::Gfx125,
     ];
 
-    /// In the order in which they are tried: the first format whose fixed bits match is used.
+    /// The formats in the order in which they are tried. The first format whose fixed bits match is used.
     pub const fn formats(self) -> &'static [Format] {
         match self {
             Generation::Gfx8 | Generation::Gfx9 => GFX8,

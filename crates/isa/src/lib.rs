@@ -1,6 +1,6 @@
-//! AMDGPU instruction decoder: format, length and mnemonic of every word, and the census built on it.
+//! AMDGPU instruction decoder: format, length and mnemonic of every word, and the instruction census that uses it.
 //!
-//! No I/O, no unsafe, no allocation per instruction, no panic on any input.
+//! The crate does no I/O, has no unsafe code, allocates nothing per instruction, and does not panic on any input.
 #![forbid(unsafe_code)]
 
 pub mod census;
@@ -22,7 +22,7 @@ pub use mnemonic::{Form, Mnemonic};
 pub use stub_proof::Proof;
 pub use target::{TARGETS, Target};
 
-/// The example of the page on crates.io.
+/// Tests the example on the crates.io page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,5 @@
 //! The restrictions of an opcode: scalar operands that do not exist, and bits with only one valid value. LLVM has the
-//! same restrictions. They do not affect a name or a length: a word that violates them is data, or code for another
+//! same restrictions. They do not affect names or lengths. A word that violates them is data, or code for another
 //! processor.
 
 use crate::layout::{Bits, Generation, Operand};
@@ -22,16 +22,16 @@ impl Fixed {
 /// The restrictions of one opcode.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// How many registers each operand of the format has, in the order of [`crate::layout::Format::operands`]. 0
+    /// The number of registers of each operand of the format, in the order of [`crate::layout::Format::operands`]. 0
     /// accepts any value.
     pub widths: [u8; 4],
     pub plain: Fixed,
-    /// For the DPP and SDWA forms of a four-byte instruction.
+    /// The fixed bits of the DPP and SDWA forms of a four-byte instruction.
     pub dpp: Fixed,
     pub sdwa: Fixed,
 }
 
-/// The selector fields of an SDWA form: for both sources, and for the result (which a comparison does not have). The
+/// The selector fields of an SDWA form: two for the sources, one for the result (which a comparison does not have). The
 /// value 7 is invalid.
 const SELECTORS: [Bits; 3] = [Bits::new(50, 48), Bits::new(58, 56), Bits::new(42, 40)];
 
@@ -61,7 +61,8 @@ const fn is_announcement(number: u64) -> bool {
     matches!(number, 233 | 234 | 249 | 250)
 }
 
-/// Whether no processor of the generation has `registers` scalar registers, or a constant, with this number.
+/// Whether this number is invalid on all processors of the generation, as the first of `registers` scalar registers or
+/// as a constant.
 pub(crate) const fn is_refused(generation: Generation, registers: u8, number: u64) -> bool {
     use Generation::{Gfx8, Gfx9, Gfx10, Gfx125};
     let scalars = if matches!(generation, Gfx8 | Gfx9) { 102 } else { 106 };
@@ -71,7 +72,7 @@ pub(crate) const fn is_refused(generation: Generation, registers: u8, number: u6
         (0, _) | (_, 256..) => false,
         (_, 209..=229 | 232..=234 | 249 | 250) => true,
         (1, _) => false,
-        // The 64-bit literal of gfx1250.
+        // 254 is the 64-bit literal of gfx1250.
         (_, 254) => !matches!(generation, Gfx125),
         // LLVM rounds a misaligned pair of numbered registers down, but refuses a misaligned pair of named ones.
         (2, 231) => true,
@@ -79,7 +80,7 @@ pub(crate) const fn is_refused(generation: Generation, registers: u8, number: u6
         (_, 124..=127) => number != null,
         (_, 230..=239 | 251..=253) => true,
         (_, 128..) => false,
-        // Only aligned to four, below s104 or among the trap registers.
+        // The number must be aligned to four, and be below s104 or among the trap registers.
         (_, _) => {
             let end = number / 4 * 4 + registers as u64;
             !(number < scalars && end <= 104 || number >= traps && end <= traps + 16)

@@ -1,18 +1,19 @@
 //! Proves from decoded code that a kernel does nothing.
 //!
 //! A source without code for a target still ships every kernel for it, with a body that traps or ends at once. The
-//! proof uses the whole, completely decoded extent, never the name:
+//! proof uses the complete decoded code, never the name:
 //!
-//! - *empty*: only waits, hints and messages, and an end;
-//! - *no return*: no `s_endpgm` at all, so every path ends in a trap, a loop or a call that never returns;
-//! - *no effect*: it ends, but none of its instructions can change memory that others can see, and it calls nothing.
+//! - *empty*: the code has only waits, hints and messages, and an end;
+//! - *no return*: the code has no `s_endpgm`, so every path ends in a trap, a loop or a call that never returns;
+//! - *no effect*: the kernel ends, but none of its instructions can change memory that is visible outside, and it calls
+//!   nothing.
 
 use crate::census::Tally;
 use crate::family::Family;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Proof {
-    /// Something in it has an effect, or may have one.
+    /// Some instruction has an effect, or may have one.
     None,
     Empty,
     NoReturn,
@@ -20,7 +21,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// For kernels only; other functions return to their caller instead of ending.
+    /// What the counts of a kernel prove. Only for kernels: other functions return to their caller instead of ending.
     pub fn of_kernel(tally: &Tally) -> Self {
         if !tally.is_complete() || tally.instructions == 0 {
             return Proof::None;

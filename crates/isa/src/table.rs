@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub mnemonic: Mnemonic,
     pub dwords: u8,
     pub form: Form,
-    /// LLVM prints v_nop without a form suffix.
+    /// Whether LLVM prints the name without a form suffix, as for v_nop.
     pub unmarked: bool,
     limits: u16,
 }
@@ -43,14 +43,14 @@ pub(crate) struct Slot {
     pub format: &'static Format,
     pub operands: Vec<Operand>,
     pub base: usize,
-    /// LLVM prints the DPP and SDWA forms of these without a suffix.
+    /// Whether LLVM prints the DPP and SDWA forms of this format without a suffix.
     pub unmarked: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct OpcodeTable {
     pub generation: Generation,
-    /// Indices into `slots` by the top nine bits of the first word; NONE if no format has them.
+    /// Indices into `slots` by the top nine bits of the first word. NONE if no format has these bits.
     pub by_top: [u8; 512],
     pub slots: Vec<Slot>,
     pub entries: Vec<Entry>,
@@ -169,7 +169,7 @@ impl OpcodeTable {
     }
 }
 
-/// Opcodes of a half have six bits at most.
+/// Grows the list to hold `index`. Opcodes of a half have at most six bits.
 fn grow(entries: &mut Vec<Entry>, index: usize, entry: Entry) {
     if entries.is_empty() {
         entries.resize(64, Entry::default());

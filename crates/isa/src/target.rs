@@ -11,7 +11,8 @@ pub struct Target {
 
 macro_rules! targets {
     ($($generation:ident: $($name:literal)*;)*) => {
-        /// Every processor with a column in the tables. A generic target has its own column: LLVM knows it by name.
+        /// Every processor with a column in the tables. A generic target has its own column, because LLVM knows it by
+        /// name.
         pub const TARGETS: &[Target] = &[$($(Target { name: $name, generation: Generation::$generation },)*)*];
     };
 }
@@ -27,10 +28,10 @@ targets! {
     Gfx125: "gfx1250" "gfx1251";
 }
 
-/// Processors that are decoded by another one's column, because their instructions are the same: LLVM's features for
-/// gfx801, gfx802 and gfx805 (`FeatureISAVersion8_*`) differ from gfx803's in bugs, rates and XNACK; gfx940 and gfx941,
-/// which LLVM no longer has, were gfx942 with stores forced to system scope; gfx12-5-generic is the common subset of
-/// gfx1250 and gfx1251.
+/// Processors that are decoded with the column of another one, because their instructions are the same. LLVM's features
+/// for gfx801, gfx802 and gfx805 (`FeatureISAVersion8_*`) differ from those of gfx803 only in bugs, rates and XNACK.
+/// gfx940 and gfx941, which LLVM no longer has, were gfx942 with stores forced to system scope. gfx12-5-generic is the
+/// common subset of gfx1250 and gfx1251.
 const ALIKE: &[(&str, &str)] = &[
     ("gfx801", "gfx803"),
     ("gfx802", "gfx803"),

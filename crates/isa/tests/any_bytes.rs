@@ -1,4 +1,4 @@
-//! Arbitrary bytes: decoding ends and covers every byte once, and the census counts each of them.
+//! Tests arbitrary bytes: decoding ends and covers every byte once, and the census counts each byte once.
 
 use isa::census::{Function, aliases, section};
 use isa::{DecodeStep, Decoder, Family, Mnemonic, TARGETS};
@@ -92,7 +92,7 @@ fn names_are_sorted_unique_and_classified() {
     }
 }
 
-/// Real code in which a decoder must not lose its position: two clang kernels, written by hand.
+/// Real code in which a decoder must not lose its position: two kernels from clang, as words.
 #[test]
 fn padding_is_told_from_code() {
     let decoder = Decoder::new(isa::Target::find("gfx1201").expect("gfx1201")).expect("a table");
@@ -103,7 +103,7 @@ fn padding_is_told_from_code() {
     let census = section(&decoder, &bytes, &stated);
     assert_eq!(census.functions.iter().map(|tally| tally.instructions).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((census.outside.padding, census.outside.instructions), (20, 0));
-    // Tensile's assembly states no sizes: padding at the end of a function does not belong to it.
+    // Tensile's assembly states no sizes, so padding at the end of a function does not belong to it.
     let open = [Function { range: 0..16, stated: false }, Function { range: 16..32, stated: false }];
     let census = section(&decoder, &bytes, &open);
     assert_eq!(census.functions.iter().map(|tally| tally.instructions).collect::<Vec<_>>(), [1, 2]);

@@ -1,5 +1,5 @@
-//! Encodings with LLVM's own answers (written by `cargo xtask isa-tables`): the decoder must agree for every processor,
-//! even where no LLVM is installed.
+//! Compares the decoder with LLVM's own answers (written by `cargo xtask isa-tables`) for every processor, even if no
+//! LLVM is installed.
 
 use isa::{DecodeStep, Decoder, TARGETS};
 
@@ -10,7 +10,7 @@ const FILES: [&str; 4] = [
     include_str!("encodings/memory.txt"),
 ];
 
-/// `FORMAT WORDS NAME PROCESSORS`; the name of a dual instruction contains spaces.
+/// A line is `FORMAT WORDS NAME PROCESSORS`. The name of a dual instruction contains spaces.
 fn parse(line: &str) -> Option<(Vec<u8>, &str, u64)> {
     let (_, rest) = line.split_once(' ')?;
     let (words, rest) = rest.split_once(' ')?;
@@ -28,7 +28,7 @@ fn every_encoding_is_named_as_llvm_names_it() {
     for line in FILES.iter().flat_map(|file| file.lines()) {
         let (bytes, name, processors) = parse(line).unwrap_or_else(|| panic!("{line}"));
         for (column, decoder) in decoders.iter().enumerate().filter(|(column, _)| processors >> column & 1 == 1) {
-            // More bytes than needed: the decoder must determine the length.
+            // Pass more bytes than needed, so that the decoder must find the length.
             let mut padded = bytes.clone();
             padded.extend([0; 16]);
             let target = TARGETS[column].name;
@@ -54,7 +54,7 @@ fn an_instruction_that_the_end_cuts_off_is_reported() {
         let (bytes, _, processors) = parse(line).unwrap_or_else(|| panic!("{line}"));
         let decoder = Decoder::new(&TARGETS[processors.trailing_zeros() as usize]).expect("a table");
         for length in 1..bytes.len() {
-            // If the second half of a pair is missing, the first stands alone.
+            // If the second half of a pair is missing, the first half is an instruction of its own.
             match decoder.step(&bytes[..length]) {
                 DecodeStep::Cut => {}
                 DecodeStep::Instruction(found) => {

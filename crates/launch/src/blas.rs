@@ -1,4 +1,4 @@
-//! BLAS calls for display and for `rocblas-bench`.
+//! Formats BLAS calls for display and for `rocblas-bench`.
 
 use crate::record::{Blas, blas};
 use std::fmt::Write;
@@ -16,7 +16,7 @@ pub fn data_type(value: u32) -> &'static str {
     }
 }
 
-/// From hipblasComputeType_t, or a data type in the older interface.
+/// The compute type, from hipblasComputeType_t, or from a data type in the older interface.
 pub fn compute_type(value: u32) -> &'static str {
     match value {
         0 | 1 | 150 => "f16_r",
@@ -47,7 +47,7 @@ fn transposed(operation: u32) -> char {
     }
 }
 
-/// Whether a call's column count determines the width of an evaluation: attention's products come as a batch and do not
+/// Whether a call's column count determines the width of an evaluation. Attention's products come as a batch and do not
 /// count.
 pub fn is_weight_product(batch: i64) -> bool {
     batch <= 1

@@ -1,9 +1,9 @@
 //! The number of columns of a multiplication, read from the launch rather than guessed from the request.
 //!
-//! Vector kernels have the number in their name. `mul_mat_q` and its fix-up take it as an argument whose position
-//! changes between ggml versions. It is located by the form of the argument list: after the pointers come the blocks
-//! per row (packed with their reciprocal as three words since 2026, one word before), the rows of the weights, then the
-//! columns (ggml-cuda/mmq.cuh).
+//! Vector kernels have the number in their name. `mul_mat_q` and its fix-up take it as an argument, whose position
+//! changes between ggml versions. The form of the argument list shows the position: after the pointers come the blocks
+//! per row (three words with their reciprocal since 2026, one word before), the rows of the weights, then the columns
+//! (ggml-cuda/mmq.cuh).
 
 use crate::grammar::{Facts, Family};
 
@@ -31,14 +31,14 @@ pub fn place(facts: &Facts, layout: &[(u32, u32)]) -> Option<usize> {
 
 /// Whether the launch computes with experts: its third pointer, the list that assigns experts to columns, is set (`ids`
 /// of mul_mat_vec_q, mul_mat_vec_f and mul_mat_f, `ids_dst` of mul_mat_q; ggml-cuda/mmvq.cu, mmvf.cu, mmf.cuh,
-/// mmq.cuh). Versions without that argument have fewer leading pointers. None if this cannot be determined.
+/// mmq.cuh). In versions without that argument, fewer pointers come first. None if this cannot be determined.
 pub fn routed(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<bool> {
     let least = match facts.family {
         Family::Mmvq | Family::Mmvf | Family::Mmf => 4,
         Family::Mmq | Family::MmqFixup => 6,
         _ => return None,
     };
-    // The arguments of the fusion are a structure of pointers.
+    // The arguments for fused operations are a structure of pointers.
     let pointers = layout.iter().take_while(|arg| arg.1 >= 8 && arg.1 != 12).count();
     if pointers < least {
         return None;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::grammar;
 
-    /// Argument bytes for a layout: zero for pointers, the given words for the rest, in order.
+    /// Builds argument bytes for a layout: zero for pointers, and the given words for the rest, in order.
     fn made(sizes: &[u32], words: &[i32]) -> (Vec<(u32, u32)>, Vec<u8>) {
         let (mut layout, mut bytes, mut words) = (Vec::new(), Vec::new(), words.iter());
         for &size in sizes {

@@ -1,7 +1,7 @@
 //! The frame of a trace file: its header and its consecutive records, of any kind.
 //!
-//! A process may have died at any instruction. Reserved but unfinished records are counted as torn and skipped; the
-//! records after them are not lost.
+//! A process may have died at any instruction. Records that were reserved but not finished are counted as torn and
+//! skipped. The records after them can still be read.
 
 use crate::record::{FIRST, MAGIC};
 
@@ -33,7 +33,7 @@ pub struct Frames<'a> {
     pub pid: u32,
     pub parent: u32,
     pub start_ns: u64,
-    /// Records that found no room.
+    /// Records that did not fit.
     pub lost: u64,
     /// Unfinished records among those that were read.
     pub torn: u64,
@@ -74,7 +74,8 @@ impl<'a> Iterator for Frames<'a> {
         loop {
             let (len, kind) = self.head()?;
             if len == 0 {
-                // Reserved but never begun: records are 8-byte aligned, so the next one is at a multiple of 8.
+                // The record was reserved but never begun. Records are 8-byte aligned, so the next one starts at a
+                // multiple of 8.
                 self.torn += 1;
                 while self.head().is_some_and(|(len, _)| len == 0) {
                     self.at += 8;

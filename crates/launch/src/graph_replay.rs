@@ -1,21 +1,22 @@
-//! From records to the launches that would have run: expands graph replays and splits the sequence into evaluations.
+//! Converts records to the launches that would have run: expands graph replays and splits the sequence into
+//! evaluations.
 //!
-//! A captured launch launches nothing; each replay of its graph launches it once. The host reads a result back at the
-//! end of each evaluation (a prompt, or one decoded token), so the sequence is split there.
+//! A captured launch launches nothing by itself. Each replay of its graph launches it once. The host reads a result
+//! back at the end of each evaluation (a prompt, or one decoded token), so the sequence is split there.
 //!
-//! This reader keeps the order, for a finished trace in which the creation of all graphs was observed. `watch::Graphs`
-//! counts launches as they arrive and reports what it did not see; `crates/watch/tests/replays.rs` compares the two.
+//! This reader keeps the order. It is for a finished trace in which the creation of all graphs was observed.
+//! `watch::Graphs` counts launches as they arrive and reports gaps. `crates/watch/tests/replays.rs` compares the two.
 
 use crate::record::graph;
 use crate::trace::{Event, Trace};
 use std::collections::HashMap;
 
-/// Indices in `trace.events` of the launches and BLAS calls of one evaluation, in order. Those of a replayed graph
-/// occur once per replay.
+/// Indices in `trace.events` of the launches and BLAS calls of one evaluation, in order. A launch of a replayed graph
+/// occurs once per replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evaluation {
     pub items: Vec<usize>,
-    /// The time of each, in the same order; for a replayed one, the time of the replay.
+    /// The time of each launch, in the same order. For a replayed launch, the time of the replay.
     pub times: Vec<u64>,
     /// Bytes that the host read back at its end; 0 if the trace ends without a readback.
     pub readback: u64,
@@ -31,7 +32,7 @@ impl Evaluation {
 /// Rejected launches are left out here; the caller counts them.
 pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
     let mut graphs: HashMap<u32, Vec<usize>> = HashMap::new();
-    // The graph as it was when instantiated; later captures into it do not count.
+    // The graph as it was when it was instantiated. Later captures into it do not count.
     let mut execs: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut done = Vec::new();
     let mut now = Evaluation::default();
@@ -42,7 +43,7 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
                 0 => now.add(place, launch.head.time_ns),
                 graph => graphs.entry(graph).or_default().push(place),
             },
-            // The end of a call that the real library served has no meaning of its own.
+            // The end of a call that the real library handled is not a call of its own.
             Event::Blas(call) if call.bracket == 2 => {}
             Event::Blas(call) => match call.graph {
                 0 => now.add(place, call.time_ns),

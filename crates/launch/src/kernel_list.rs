@@ -1,16 +1,17 @@
 //! Every kernel of a file as one compact text, which an inventory stores as raw evidence and a report lists.
 //!
-//! A library has the same names for ten targets, so a name is listed once and counted:
+//! A library has the same kernel names for many targets, so each name is listed once and then referred to by its
+//! number:
 //!
 //! ```text
 //! whichkernel kernels 1
 //! @gfx1100 TAB 3                                   target and bundle of what follows
 //! 24 TAB 96 TAB 0 TAB 0 TAB 32 TAB 0 TAB +NAME     SGPR, VGPR, LDS, scratch, wavefront, stub, a name for the first time
 //! 24 TAB 96 TAB 0 TAB 0 TAB 32 TAB 0 TAB =0        the first name again
-//! more TAB 12                                      so many were left out
+//! more TAB 12                                      the number of kernels that were left out
 //! ```
 //!
-//! `-` means unknown. No I/O here.
+//! `-` means unknown. This module does no I/O.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -22,10 +23,10 @@ const HEADER: &str = "whichkernel kernels 1";
 /// One kernel of one code object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// `gfx1100`, with its features if the bundle names them.
+    /// The target, such as `gfx1100`, with its features if the bundle names them.
     pub target: String,
     pub bundle: Option<u32>,
-    /// In the readable form of the kernel-name grammar.
+    /// The name in the readable form of the kernel-name grammar.
     pub name: String,
     pub sgpr: Option<u32>,
     pub vgpr: Option<u32>,
@@ -45,7 +46,7 @@ pub struct KernelList {
     pub damaged: u64,
 }
 
-/// Writes at most `limit` kernels; the end gives the number of the others.
+/// Writes at most `limit` kernels. The last line gives the number of the others.
 pub fn write(kernels: &[Listed], limit: usize) -> String {
     let mut out = format!("{HEADER}\n");
     let mut names: HashMap<&str, usize> = HashMap::new();
@@ -76,7 +77,7 @@ pub fn write(kernels: &[Listed], limit: usize) -> String {
     out
 }
 
-/// None if the text is not such a list. Malformed lines are counted and skipped.
+/// Reads a list. None if the text is not a kernel list. Malformed lines are counted and skipped.
 pub fn read(text: &str) -> Option<KernelList> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {

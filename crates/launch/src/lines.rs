@@ -1,6 +1,6 @@
-//! The lines that `--trace FILE` writes, one JSON object per launch: one definition for writer and reader.
+//! The lines that `--trace FILE` writes, one JSON object per launch. Writer and reader share this definition.
 //!
-//! A trace ends with a line of counts ([`End`]): without it, it is unknown whether the lines are complete. Lines are
+//! A trace ends with a line of counts ([`End`]). Without it, it is unknown whether the trace is complete. Lines are
 //! numbered from 0 without gaps, so that a missing line is noticed.
 
 use serde::{Deserialize, Serialize};
@@ -29,13 +29,13 @@ pub struct Line {
     pub time_ns: u64,
     #[serde(default)]
     pub api: String,
-    /// The kernel's mangled name, or a Vulkan pipeline's; None for a call, a replay, and an unnamed launch.
+    /// The kernel's mangled name, or the name of a Vulkan pipeline. None for a call, a replay, and an unnamed launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// The address passed by an unnamed launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
-    /// For a Vulkan pipeline: module, constants and subgroup size, which distinguish pipelines of one name.
+    /// For a Vulkan pipeline: module, constants and subgroup size, which distinguish pipelines with the same name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
     /// The type of the weights, for a Vulkan pipeline whose name does not contain it.
@@ -47,19 +47,21 @@ pub struct Line {
     pub block: [u32; 3],
     #[serde(default)]
     pub shmem: u32,
-    /// The result of the call: any value but 0 is a refused launch. None if the result was not observed.
+    /// The result of the call. Any value except 0 is a refused launch. None if the result was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u32>,
-    /// Not a separate launch: reports that the launch in that line was refused, which was known only after its return.
+    /// This line is not a launch. It reports that the launch on that line was refused, which was known only after the
+    /// call returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuses: Option<u64>,
-    /// How many launches this line stands for, if they were only counted: their times and order are unknown.
+    /// The number of launches that this line represents, if they were only counted. Their times and order are unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// With `times`: how many of this kind were refused, among these and those that earlier lines report as made.
+    /// With `times`: how many launches of this kind were refused, among these and among those that earlier lines report
+    /// as accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_refused: Option<u64>,
-    /// The capture that contains it; 0: launched immediately.
+    /// The capture that contains it. 0 means that it was launched immediately.
     #[serde(default)]
     pub graph: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +83,7 @@ pub struct Line {
     /// The bytes of the arguments, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<String>,
-    /// How long the device worked on it, by its own clock, if this was requested and reported.
+    /// How long the device worked on it, by the device's own clock, if this was requested and reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
     /// The call as a command line of rocblas-bench.
@@ -89,7 +91,7 @@ pub struct Line {
     pub bench: Option<String>,
 }
 
-/// The dry run: nothing was executed, and a graph's launches appear where it was replayed.
+/// The writer name of the dry run: nothing was executed, and a graph's launches appear at the position of its replay.
 pub const STAND_IN: &str = "dryrun";
 
 impl Line {
@@ -110,7 +112,7 @@ impl Line {
         self.status.is_some_and(|status| status != 0)
     }
 
-    /// Rejects numbers beyond what a program can launch, because their sums would overflow.
+    /// Rejects numbers that are larger than any program can launch, because their sums would overflow.
     fn is_possible(&self) -> bool {
         [self.times, self.times_refused].into_iter().flatten().all(|count| count <= MOST)
     }
@@ -121,16 +123,16 @@ impl Line {
     }
 }
 
-/// The last line of a trace: the writer's counts, and how well it observed. Anything counted here but missing in the
-/// lines is not in the trace.
+/// The last line of a trace: the writer's counts, and how completely it observed. If a launch is counted here but has
+/// no line, it is missing from the trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
-    /// Lines before this one.
+    /// The number of lines before this one.
     pub lines: u64,
-    /// The observer.
+    /// The name of the observer.
     pub by: String,
-    /// Accepted launches, as far as known, including those that graphs replayed.
+    /// Accepted launches, as far as known, including those of replayed graphs.
     pub launches: u64,
     pub calls: u64,
     pub refused: u64,
@@ -154,7 +156,7 @@ pub struct Missed {
     pub why: String,
 }
 
-/// The number of launches in a day at a million per second; the sum over all lines that are read at once still fits.
+/// The number of launches in a day at a million per second. The sum over all lines that are read at once still fits.
 const MOST: u64 = 1 << 37;
 
 impl End {
@@ -165,7 +167,7 @@ impl End {
     }
 }
 
-/// `{"end":{...}}`.
+/// The form of the last line: `{"end":{...}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closing {
     pub end: End,
@@ -180,11 +182,11 @@ pub struct Lines {
     pub damaged: u64,
     /// Whether the last line is incomplete because the writer was stopped.
     pub cut_off: bool,
-    /// The writer's summary at the end; None without an end, several if traces were concatenated.
+    /// The writer's summaries. There is none without an end, and there are several if traces were concatenated.
     pub ends: Vec<End>,
-    /// Lines that should exist according to the numbers or the end's count, but are unreadable or missing.
+    /// Lines that should exist according to the line numbers or the end's count, but are unreadable or missing.
     pub missing: u64,
-    /// Lines with the number of another line: identical ones, which do not count, or different ones, which do.
+    /// Lines with the number of another line. Identical lines do not count as launches; different ones do.
     pub repeated: u64,
 }
 
@@ -198,7 +200,7 @@ impl Lines {
     /// Removes duplicate lines and counts missing ones: by the end's count, otherwise by the numbers.
     fn number(&mut self) {
         let before = self.lines.len();
-        // By number; lines with the same number keep their order.
+        // Sort by number. Lines with the same number keep their order.
         self.lines.sort_by_key(|line| line.seq);
         let numbers = self.lines.chunk_by(|a, b| a.seq == b.seq).count();
         self.repeated = (before - numbers) as u64;
@@ -229,7 +231,7 @@ impl Lines {
     }
 }
 
-/// None if the file does not begin with such a line, so that it is another kind of file.
+/// Reads a trace. None if the file does not begin with such a line, because it is then another kind of file.
 pub fn read(bytes: &[u8]) -> Option<Lines> {
     let mut found = Lines::default();
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();

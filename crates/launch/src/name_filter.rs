@@ -1,8 +1,8 @@
-//! `--kernel`: the kernels that a user's text selects. Every name that this program prints selects its kernel.
+//! `--kernel`: selects kernels by the user's text. Every kernel name that this program prints selects its kernel.
 //!
-//! A kernel has three names here: mangled, demangled and readable (`mul_mat_q<Q4_K,112,false>`). The text is tried on
-//! each, as a regular expression and literally, because a C++ name contains many characters with a special meaning in
-//! an expression.
+//! A kernel has three names here: mangled, demangled and readable (`mul_mat_q<Q4_K,112,false>`). The text is compared
+//! with each, as a regular expression and literally, because C++ names contain many characters that have a special
+//! meaning in a regular expression.
 
 use crate::grammar;
 use regex::{Regex, RegexBuilder};
@@ -10,8 +10,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The maximum number of values in a range of template values, as `inspect --bundles` prints it
-/// (`mul_mat_vec_q<Q4_K,1..8>`).
+/// The maximum number of values in a range such as `mul_mat_vec_q<Q4_K,1..8>`, which `inspect --bundles` prints.
 const RANGE: u64 = 4096;
 
 #[derive(Debug, Clone)]
@@ -72,7 +71,7 @@ impl NameFilter {
         &self.text
     }
 
-    /// Whether the text selects this kernel. `name` is the demangled name, or again the mangled one.
+    /// Whether the text selects this kernel. `name` is the demangled name, or the mangled one again.
     pub fn matches(&self, mangled: &str, name: &str) -> bool {
         if self.hits(mangled) || self.hits(name) {
             return true;

@@ -1,7 +1,7 @@
-//! The parent's input for the stand-in GPU: the device, and the known facts about each kernel that may be launched.
+//! The parent's input for the stand-in GPU: the devices, and the known facts about each kernel that may be launched.
 //!
-//! Only `core` is used; the shim includes this file by path and maps both files read-only. All integers are
-//! little-endian, all structs are plain data at 8-byte alignment.
+//! Only `core` is used, because the shim includes this file by path. It maps both input files read-only. All integers
+//! are little-endian, and all structs are plain data with 8-byte alignment.
 
 /// First bytes of `device`.
 pub const DEVICE_MAGIC: [u8; 8] = *b"WKDEVIC2";
@@ -14,15 +14,15 @@ pub const MOST_TABLES: usize = 16;
 /// The environment variable with the directory that contains `device` and `kernels` and receives the trace files
 /// `trace.PID.N`.
 pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
-/// A page of counters in that directory, created before the program starts: if the disk is full, records are lost but
-/// counts are not.
+/// A page of counters in that directory. It is created before the program starts, so if the disk is full, records are
+/// lost but counts are not.
 pub const COUNTS: &str = "counts";
-/// Its size in bytes: [`COUNTED`] words of eight bytes are used.
+/// The size of that page in bytes. It uses [`COUNTED`] words of eight bytes.
 pub const COUNTS_SIZE: usize = 4096;
 /// Counts of records by kind, written or not. Index 0 is not a kind: it counts processes that called HIP.
 pub const COUNTED: usize = 16;
 
-/// One device. `device` holds a `DeviceFile`, then `count` of these.
+/// One device. The file `device` contains a `DeviceFile`, then `count` of these.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Device {
@@ -54,15 +54,15 @@ pub struct Device {
 pub struct DeviceFile {
     pub magic: [u8; 8],
     pub count: u32,
-    /// 1: a target that the file does not ship is refused, as by the real runtime; 0: the host's choice continues,
-    /// except for devices whose own table says otherwise.
+    /// With 1, a file without code for the target is refused, as by the real runtime. With 0, the host's choice
+    /// continues, except for devices whose own table says otherwise.
     pub strict: u32,
     /// The result of hipRuntimeGetVersion.
     pub runtime_version: u32,
     pub reserved: u32,
 }
 
-/// Head of `kernels` if it contains a table for each device, in order. `count` of [`TableAt`] follow.
+/// The head of `kernels`, if it contains a table for each device, in order. `count` of [`TableAt`] follow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct TablesFile {
@@ -71,11 +71,11 @@ pub struct TablesFile {
     pub reserved: u32,
 }
 
-/// The table of one device; devices with the same target share theirs.
+/// The table of one device. Devices with the same target share a table.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct TableAt {
-    /// From the start of the file, a multiple of 8.
+    /// The offset from the start of the file, a multiple of 8.
     pub at: u64,
     pub len: u64,
     /// Like [`DeviceFile::strict`], for this device.
@@ -83,7 +83,7 @@ pub struct TableAt {
     pub reserved: u32,
 }
 
-/// Head of a table; the offsets are from its start.
+/// The head of a table. Offsets are relative to its start.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KernelsFile {
@@ -123,7 +123,7 @@ pub struct Bundle {
     pub ships: u32,
 }
 
-/// One kernel of one bundle, for the target of the stand-in (or, relaxed, a near one).
+/// One kernel of one bundle, for the target of the stand-in (or a near target, if not strict).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
@@ -150,11 +150,11 @@ pub struct Entry {
 pub mod flag {
     pub const STUB: u16 = 1;
     pub const WGP: u16 = 2;
-    /// `ids[row][used]`: the expert numbers of each token are written there; argument indices in `route`.
+    /// The kernel writes the expert numbers of each token to `ids[row][used]`. `route` has the argument indices.
     pub const ROUTE_TOPK: u16 = 4;
-    /// `dst[row][ncols]`: a complete order of the experts per row.
+    /// The kernel writes a complete order of the experts for each row to `dst[row][ncols]`.
     pub const ROUTE_ARGSORT: u16 = 8;
-    /// Described by another target's metadata: good enough for an estimate, but not for refusing a launch.
+    /// The metadata of another target describes the kernel: good enough for an estimate, but not for refusing a launch.
     pub const FOREIGN: u16 = 16;
 }
 

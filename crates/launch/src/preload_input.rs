@@ -1,14 +1,14 @@
 //! The parent's input for the preload shim: the offset of each kernel argument, so that its bytes can be copied.
 //!
-//! Only `core` is used; the shim includes this file by path and maps the file read-only. A kernel is found by its name
-//! and the build id of the library that registers it: a layout from another build of the same kernel could make a copy
-//! leave the caller's arguments, so it is never used.
+//! Only `core` is used, because the shim includes this file by path. It maps the input file read-only. A kernel is
+//! found by its name and the build id of the library that registers it. A layout from another build is never used,
+//! because with it a copy could read beyond the caller's arguments.
 
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"WKLAYOU1";
-/// The file's name in the session's directory. Argument bytes are recorded if it exists.
+/// The name of the file in the session's directory. If it exists, argument bytes are recorded.
 pub const FILE: &str = "layouts";
-/// Arguments beyond this are not recorded.
+/// The maximum size of recorded arguments in bytes. Arguments beyond it are not recorded.
 pub const MOST: usize = 4096;
 
 #[repr(C)]
@@ -24,7 +24,7 @@ pub struct Head {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
-    /// 0: free.
+    /// 0 means that the slot is free.
     pub key: u64,
     pub first: u32,
     pub count: u32,

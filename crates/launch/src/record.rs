@@ -1,9 +1,9 @@
 //! The file format of launch records: written by the stand-in GPU and the preload shim, read by all observers.
 //!
 //! Only `core` is used and nothing is allocated, because the shims include this file by path. A trace file is a header
-//! page followed by records, each 8-byte aligned, none crossing a segment border. A record's length is stored when its
-//! space is reserved, its kind when it is complete. So a process may die at any instruction, and its finished records
-//! can still be read.
+//! page followed by records. Each record is 8-byte aligned, and none crosses a segment border. A record's length is
+//! stored when its space is reserved, and its kind when it is complete. So if a process dies at any instruction, its
+//! finished records can still be read.
 
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"WKTRACE1";
@@ -12,8 +12,9 @@ pub const SEGMENT: u64 = 2 << 20;
 /// The first record follows the header page.
 pub const FIRST: u64 = 4096;
 
-/// First word of a `__hip_fatbin_wrapper` whose code was moved out of the library (kpack). All of these point to the
-/// same reference, so a wrapper's own address identifies it; other wrappers are identified by their bundle's address.
+/// The first word of a `__hip_fatbin_wrapper` whose code was moved out of the library (kpack). All of these wrappers
+/// point to the same reference, so they are identified by their own address. Other wrappers are identified by the
+/// address of their bundle.
 pub const PACKED_WRAPPER: u32 = u32::from_le_bytes(*b"HIPK");
 
 /// The header at offset 0. `used` counts reserved bytes from the start of the file, including the header.
@@ -22,18 +23,18 @@ pub const PACKED_WRAPPER: u32 = u32::from_le_bytes(*b"HIPK");
 pub struct Header {
     pub magic: [u8; 8],
     pub used: u64,
-    /// Records that found no room (disk full, mapping refused): the trace is then incomplete.
+    /// Records that did not fit (disk full, mapping refused). The trace is then incomplete.
     pub lost: u64,
     pub pid: u32,
     pub ppid: u32,
     pub start_ns: u64,
     /// 1: the stand-in GPU, 2: the preload shim.
     pub writer: u32,
-    /// 1: the reader has gone, so nothing more need be written.
+    /// 1 if the reader has gone, so that nothing more needs to be written.
     pub closed: u32,
-    /// Bytes that a live reader has consumed; together with `limit`, this makes the file a ring buffer.
+    /// Bytes that a live reader has consumed. Together with `limit`, this makes the file a ring buffer.
     pub consumed: u64,
-    /// The maximum number of bytes that may wait for the reader; further records count as lost. 0: no limit.
+    /// The maximum number of bytes that may wait for the reader. Further records count as lost. 0 means no limit.
     pub limit: u64,
 }
 
@@ -43,7 +44,7 @@ pub struct Header {
 pub struct Head {
     /// Bytes including this head and the padding; 0 if the process died between reserving and writing.
     pub len: u32,
-    /// 0 until the body is complete.
+    /// The kind of the record. 0 until the body is complete.
     pub kind: u32,
 }
 
@@ -59,21 +60,21 @@ pub mod kind {
     /// A call that the stand-in does not support, by name.
     pub const UNSUPPORTED: u32 = 6;
     pub const BLAS: u32 = 7;
-    /// Device to host: an evaluation ends where the host reads a result back.
+    /// A copy from the device to the host. An evaluation ends where the host reads a result back.
     pub const READBACK: u32 = 8;
     /// An allocation that did not fit the card.
     pub const NO_MEMORY: u32 = 9;
-    /// The program: its path.
+    /// The path of the program.
     pub const PROCESS: u32 = 10;
-    /// A runtime that launches: its build id in hexadecimal digits, a space, its path.
+    /// A runtime that launches: its build id in hexadecimal digits, a space, and its path.
     pub const RUNTIME: u32 = 11;
-    /// A launch that is described once in full; by itself it does not count as a launch.
+    /// The full description of a launch, written once. It does not count as a launch.
     pub const SHAPE: u32 = 12;
     /// One more launch like an earlier shape.
     pub const REPEAT: u32 = 13;
     /// A node of a graph as the runtime reports it, when the graph becomes executable or a node is changed.
     pub const NODE: u32 = 14;
-    /// A device file that the process had open after it launched: its device number in decimal digits, a space, its
+    /// A device file that the process had open after it launched: its device number in decimal digits, a space, and its
     /// path.
     pub const DEVICE: u32 = 15;
 }
@@ -95,7 +96,7 @@ pub mod api {
     pub const CU_COOPERATIVE: u32 = 21;
     /// A kernel node that was added to a graph explicitly.
     pub const GRAPH_NODE: u32 = 32;
-    /// A node that contains a graph: launches nothing by itself.
+    /// A node that contains a graph. It launches nothing by itself.
     pub const GRAPH_CHILD: u32 = 33;
 
     pub fn name(api: u32) -> &'static str {
@@ -140,7 +141,7 @@ pub struct Module {
 pub struct Kernel {
     pub id: u32,
     pub module: u32,
-    /// Index in the parent's kernel table, starting at 1; 0: not in it.
+    /// Index in the parent's kernel table, starting at 1. 0 means that the kernel is not in the table.
     pub entry: u32,
     pub name_len: u32,
 }
@@ -151,13 +152,13 @@ pub struct Kernel {
 pub struct Launch {
     pub time_ns: u64,
     pub stream: u64,
-    /// The graph under capture; 0: launched immediately.
+    /// The graph that captures the launch. 0 means that it was launched immediately.
     pub graph: u32,
     pub kernel: u32,
     pub thread: u32,
     pub device: u32,
     pub api: u32,
-    /// The result of the call; any value but 0 is a rejected launch.
+    /// The result of the call. Any value except 0 is a rejected launch.
     pub status: u32,
     pub grid: [u32; 3],
     pub block: [u32; 3],
@@ -165,13 +166,14 @@ pub struct Launch {
     pub args_len: u32,
 }
 
-/// Most launches repeat an earlier one. A number then replaces the whole record, which keeps the file small.
+/// A launch that later launches repeat. Most launches repeat an earlier one, and a number instead of a whole record
+/// keeps the file small.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     pub id: u32,
     pub reserved: u32,
-    /// Accepted, not captured, without argument bytes; its time is that of its first launch.
+    /// The launch is accepted, not captured, and without argument bytes. Its time is that of its first launch.
     pub launch: Launch,
 }
 
@@ -179,13 +181,14 @@ pub struct Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeat {
     pub shape: u32,
-    /// The time since the header's `start_ns`, in units of 2^`REPEAT_SHIFT` ns (a millisecond): more than seven weeks.
+    /// The time since the header's `start_ns`, in units of 2^`REPEAT_SHIFT` ns (about a millisecond). The range is more
+    /// than seven weeks.
     pub time: u32,
 }
 
 pub const REPEAT_SHIFT: u32 = 20;
 
-/// `what` is one of `graph::*`.
+/// An event of a graph. `what` is one of `graph::*`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Graph {
@@ -201,12 +204,12 @@ pub mod graph {
     pub const INSTANTIATE: u32 = 1;
     pub const UPDATE: u32 = 2;
     pub const LAUNCH: u32 = 3;
-    /// The runtime's response to a query for a graph's nodes: `stream` is the number of reported nodes, `status` one of
-    /// `asked::*`. Precedes the record that the nodes belong to.
+    /// The runtime's response to a query for a graph's nodes. `stream` is the number of reported nodes, and `status` is
+    /// one of `asked::*`. Comes before the record that the nodes belong to.
     pub const ASKED: u32 = 4;
-    /// A node (`stream`) of an executable graph has new parameters: those of the last reported node.
+    /// A node (`stream`) of an executable graph got new parameters, which are those of the last reported node.
     pub const SET: u32 = 5;
-    /// A node (`stream`) of an executable graph contains another graph: the last reported nodes.
+    /// A node (`stream`) of an executable graph contains another graph, which consists of the last reported nodes.
     pub const CHILD: u32 = 6;
     /// A node (`stream`) of an executable graph is enabled (`graph` 1) or not (0).
     pub const ENABLE: u32 = 7;
@@ -215,9 +218,9 @@ pub mod graph {
 /// How much of a graph its runtime reported.
 pub mod asked {
     pub const ALL: u32 = 0;
-    /// A part: some of it runs as often as the device decides, or was too much to query.
+    /// A part of it was reported: the device decides how often some of it runs, or the graph was too large to query.
     pub const PART: u32 = 1;
-    /// Nothing: the graph counts as it was captured.
+    /// Nothing was reported, so the graph counts as it was captured.
     pub const NONE: u32 = 2;
 }
 
@@ -256,14 +259,14 @@ pub struct Blas {
     pub type_b: u32,
     pub type_c: u32,
     pub compute: u32,
-    /// Bits of the scalars as double.
+    /// The bits of `alpha` and `beta` as doubles.
     pub alpha: u64,
     pub beta: u64,
-    /// 0: only recorded. 1 begins and 2 ends a call that the real library serves: launches between are the library's
-    /// own.
+    /// 0 if the call was only recorded. 1 begins and 2 ends a call that the real library handles. Launches between the
+    /// two are the library's own.
     pub bracket: u32,
     pub status: u32,
-    /// One of `lane::*`: the library that serves the call.
+    /// The library that handles the call, one of `lane::*`.
     pub lane: u32,
     /// The solution's index, if the library reports it at the end of a bracket, otherwise negative.
     pub solution: i32,
@@ -272,7 +275,7 @@ pub struct Blas {
     pub reserved: u32,
 }
 
-/// In [`Blas::device`]: not queried.
+/// A value of [`Blas::device`]: the writer did not query the device.
 pub const NO_DEVICE: u32 = u32::MAX;
 
 pub mod lane {
@@ -334,7 +337,8 @@ pub mod blas {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Readback {
     pub time_ns: u64,
-    /// 0: not a result, but the list of experts to compute; this does not end an evaluation.
+    /// The number of bytes. 0 if it is not a result but the list of experts to compute, which does not end an
+    /// evaluation.
     pub bytes: u64,
     pub stream: u64,
 }
@@ -347,7 +351,8 @@ pub struct NoMemory {
     pub total: u64,
 }
 
-/// Followed by `len` bytes: a call's name (UNSUPPORTED), a program's path (PROCESS), a library (RUNTIME), a device file (DEVICE).
+/// `len` bytes follow: the name of a call (UNSUPPORTED), the path of a program (PROCESS), a library (RUNTIME) or a device
+/// file (DEVICE).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text {
@@ -355,7 +360,7 @@ pub struct Text {
     pub reserved: u32,
 }
 
-/// FNV-1a, 64 bit: names in the kernel table, images of loaded modules.
+/// FNV-1a, 64 bit, for names in the kernel table and images of loaded modules.
 pub const fn fnv(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut i = 0;
     while i < bytes.len() {

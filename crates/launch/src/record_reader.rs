@@ -1,11 +1,11 @@
-//! Reads one record of a trace: from the bytes after its head to a value. `record.rs` defines the layouts.
+//! Reads one record of a trace from the bytes after its head. `record.rs` defines the layouts.
 
 use crate::record::{self, kind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub id: u32,
-    /// Empty for an image that was loaded from memory.
+    /// The path of the file. Empty for an image that was loaded from memory.
     pub path: String,
     pub address: u64,
     pub hash: u64,
@@ -16,7 +16,7 @@ pub struct Module {
 pub struct Kernel {
     pub id: u32,
     pub module: u32,
-    /// Index in the parent's kernel table, starting at 1; 0: not in it.
+    /// Index in the parent's kernel table, starting at 1. 0 means that the kernel is not in the table.
     pub entry: u32,
     pub name: String,
 }
@@ -41,12 +41,12 @@ pub struct Held {
 pub enum Record<'a> {
     Module(Module),
     Kernel(Kernel),
-    /// With its argument bytes.
+    /// A launch with its argument bytes.
     Launch(record::Launch, &'a [u8]),
     /// The launch that [`Record::Repeat`] with this number repeats.
     Shape(u32, record::Launch),
     Repeat(record::Repeat),
-    /// With its argument bytes.
+    /// A node with its launch and argument bytes.
     Node(record::Node, record::Launch, &'a [u8]),
     Graph(record::Graph),
     Blas(Box<record::Blas>),
@@ -56,12 +56,12 @@ pub enum Record<'a> {
     Process(String),
     Runtime(Runtime),
     Device(Held),
-    /// Padding, and kinds from later versions.
+    /// Padding, or a kind from a later version.
     Other,
 }
 
 impl<'a> Record<'a> {
-    /// `body`: the bytes after the head.
+    /// Reads a record of this kind from the bytes after its head.
     pub fn read(kind: u32, bytes: &'a [u8]) -> Record<'a> {
         let body = &mut Fields { bytes, at: 0 };
         match kind {
@@ -125,8 +125,8 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Little-endian fields in sequence. A field after the end reads as zero: a truncated record then has an empty name or
-/// no grid, which the caller's checks detect.
+/// Reads little-endian fields in sequence. A field after the end reads as zero. A truncated record then has an empty
+/// name or no grid, which the caller's checks detect.
 pub(crate) struct Fields<'a> {
     pub bytes: &'a [u8],
     pub at: usize,

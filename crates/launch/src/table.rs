@@ -1,4 +1,4 @@
-//! The kernel table for the stand-in GPU: written here, and read here again when the trace comes back.
+//! The kernel table for the stand-in GPU. It is written here, and read here again when the trace is read.
 
 use crate::nullgpu_input::{Arg, Bundle, Entry, File, KERNELS_MAGIC, KernelsFile, flag, key};
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ pub struct KernelInfo {
     pub wavefront: u32,
     pub wgp_mode: bool,
     pub stub: bool,
-    /// Described by another target's metadata.
+    /// Whether another target's metadata describes it.
     pub foreign: bool,
     /// Offset and size of each explicit argument.
     pub args: Vec<(u32, u32)>,
 }
 
-/// The position of a kernel of the table.
+/// The file and bundle of a kernel in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelPlace {
     pub path: String,
@@ -219,7 +219,7 @@ fn head_bytes(head: &KernelsFile) -> Vec<u8> {
     out
 }
 
-/// A table that was written before: kernels by index, as the trace refers to them.
+/// A table that was read back: kernels by index, as the trace refers to them.
 #[derive(Debug, Default)]
 pub struct KernelTable {
     pub kernels: Vec<KernelInfo>,
@@ -246,7 +246,7 @@ impl KernelTable {
         let word = |at: u64| read::<4>(bytes, at).map(u32::from_le_bytes).ok_or(wrong(at, "number"));
         let short = |at: u64| read::<2>(bytes, at).map(u16::from_le_bytes).ok_or(wrong(at, "number"));
         let (files, bundles, entries) = (word(8)?, word(12)?, word(20)?);
-        // After this check, adding a small number to such an offset cannot overflow.
+        // After this check, adding a small number to an offset cannot overflow.
         let inside =
             |at: u64| long(at).and_then(|to| (to <= bytes.len() as u64).then_some(to).ok_or(wrong(at, "offset")));
         let (files_at, bundles_at, entries_at) = (inside(24)?, inside(32)?, inside(48)?);
@@ -274,7 +274,7 @@ impl KernelTable {
         for entry in 0..u64::from(entries) {
             let at = entries_at.saturating_add(entry * size);
             let (args, args_len, flags) = (word(at + 20)?, short(at + 24)?, short(at + 26)?);
-            // Not more than there are bytes of arguments.
+            // There cannot be more arguments than bytes of arguments.
             if args_len > 4096 {
                 return Err(wrong(at + 24, "arguments"));
             }
@@ -345,7 +345,7 @@ mod tests {
         builder.finish()
     }
 
-    /// Found by mutation tests: a table whose offsets overflow.
+    /// A table whose offsets overflow, found by mutation tests.
     #[test]
     fn a_part_that_lies_behind_the_end_is_an_error() {
         for at in [24, 32, 48, 56, 72] {

@@ -1,7 +1,7 @@
 //! The kernel tables of several devices in one file, and which of them applies to a launch.
 //!
-//! The devices of one machine may have different targets: a kernel with code on one can be a stub on another, and
-//! registers and block sizes differ. So a launch is judged by the table of the device on which it was made.
+//! The devices of one machine may have different targets. A kernel with code on one can be a stub on another, and
+//! registers and block sizes differ. So each launch is checked with the table of its own device.
 
 use crate::nullgpu_input::{MOST_TABLES, TABLES_MAGIC};
 use crate::table::{KernelInfo, KernelPlace, KernelTable, TableError};
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 const HEAD: usize = 16;
 const ROW: usize = 24;
 
-/// Puts the tables of all devices, in order, into one file; equal tables are stored once. `strict`: the device refuses
-/// files without its target. None if there are too many devices.
+/// Puts the tables of all devices, in order, into one file. Equal tables are stored once. With `strict`, the device
+/// refuses files without its target. None if there are too many devices.
 pub fn join(tables: &[(&[u8], bool)]) -> Option<Vec<u8>> {
     if tables.len() > MOST_TABLES {
         return None;
@@ -85,8 +85,8 @@ impl Tables {
         self.list.first()
     }
 
-    /// The known facts about a kernel on a device: by the trace's index if that device's table is the first, otherwise
-    /// by name and bundle.
+    /// The known facts about a kernel on a device. Uses the trace's index if the device's table is the first, otherwise
+    /// the name and bundle.
     pub fn kernel(&self, device: u32, kernel: &Kernel, module: Option<&Module>) -> Option<(&KernelInfo, &KernelPlace)> {
         if self.of_device.is_empty() {
             return self.list.first()?.kernel(kernel.entry);
@@ -111,7 +111,8 @@ fn names(table: &KernelTable) -> HashMap<String, Vec<u32>> {
     map
 }
 
-/// Compares like the stand-in: the loader may name a file through a symlink, so only the last path component counts.
+/// Compares paths like the stand-in does. The loader may name a file through a symlink, so only the last path component
+/// counts.
 fn same_file(known: &str, seen: &str) -> bool {
     known.rsplit('/').next() == seen.rsplit('/').next()
 }

@@ -1,7 +1,7 @@
 //! Reads a trace file: every record that its writer finished, in order.
 //!
-//! A process may have died at any instruction. Reserved but unfinished records are counted as torn and skipped; the
-//! records after them are not lost.
+//! A process may have died at any instruction. Records that were reserved but not finished are counted as torn and
+//! skipped. The records after them can still be read.
 
 pub use crate::frames::TraceError;
 use crate::frames::{Frame, Frames};
@@ -47,7 +47,7 @@ pub struct Trace {
     pub modules: Vec<Module>,
     pub kernels: Vec<Kernel>,
     pub events: Vec<Event>,
-    /// Records that found no room.
+    /// Records that did not fit.
     pub lost: u64,
     /// Unfinished records.
     pub torn: u64,
@@ -75,7 +75,7 @@ impl Trace {
                 let args = (at + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
             }
-            // Reading a finished trace counts a graph as it was when it became executable.
+            // In a finished trace, a graph counts as it was when it became executable.
             Record::Node(_, head, _) if head.api == record::api::GRAPH_NODE => {
                 let args = (at + size_of::<record::Node>() + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
@@ -97,13 +97,13 @@ impl Trace {
         }
     }
 
-    /// The argument bytes of a launch; empty if the writer did not know their sizes.
+    /// The argument bytes of a launch. Empty if the writer did not know their sizes.
     pub fn args(&self, launch: &Launch) -> &[u8] {
         let (at, len) = launch.args;
         self.bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or(&[])
     }
 
-    /// The kernel of a launch. Ids are assigned in order, but a forked child starts with those of its parent.
+    /// The kernel of a launch. Ids are assigned in order, but a forked child starts with the ids of its parent.
     pub fn kernel(&self, id: u32) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.id == id)
     }
@@ -113,7 +113,7 @@ impl Trace {
     }
 }
 
-/// One more launch of a shape. If the shape was lost, the launch still counts, as an unknown one.
+/// One more launch of a shape. If the shape was lost, the launch still counts as an unknown one.
 pub fn repeated(shapes: &HashMap<u32, record::Launch>, repeat: record::Repeat, start_ns: u64) -> record::Launch {
     let time_ns = start_ns.saturating_add(u64::from(repeat.time) << record::REPEAT_SHIFT);
     match shapes.get(&repeat.shape) {

@@ -1,7 +1,7 @@
-//! The grammar on every distinct kernel name of the real files: counts per library and family, and a sample of names
-//! with all their facts. `BLESS=1 cargo test -p whichkernel-launch --test grammar` rewrites the goldens.
+//! Tests the grammar on every distinct kernel name of the real files: counts per library and family, and a sample of
+//! names with all their facts. `BLESS=1 cargo test -p whichkernel-launch --test grammar` rewrites the goldens.
 //!
-//! The sample lines in the goldens contain the names, so they are checked even if the files are not available.
+//! The sample lines in the goldens contain the names, so they are checked even if the real files are not available.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -116,8 +116,8 @@ fn aiter() {
     check("amd-aiter-0.1.7", test_artifacts::need("amd-aiter-0.1.7.post2.dev18").map(|dir| names_in(&dir)), 80);
 }
 
-/// Files of distribution packages, which are not part of the quick set: `WHICHKERNEL_NAMES_GGML` and
-/// `WHICHKERNEL_NAMES_ROCBLAS` name a directory with them.
+/// The names in files of distribution packages, which are not part of the quick set. `WHICHKERNEL_NAMES_GGML` and
+/// `WHICHKERNEL_NAMES_ROCBLAS` give a directory with them.
 fn given(variable: &str) -> Option<BTreeSet<String>> {
     env::var_os(variable).map(|dir| names_in(Path::new(&dir)))
 }
@@ -137,7 +137,7 @@ fn rocblas_of_debian() {
     check("rocblas-4.4.1", given("WHICHKERNEL_NAMES_ROCBLAS"), 12);
 }
 
-/// Names of older releases, whose templates had a different number of arguments.
+/// Tests names of older releases, whose templates had a different number of arguments.
 #[test]
 fn ggml_names_of_every_arity() {
     for (name, readable, columns, tile) in [
@@ -163,7 +163,7 @@ fn ggml_names_of_every_arity() {
     }
     let nwarps = read("void mul_mat_q<(ggml_type)12, 8, 8, true>(char const*)");
     assert_eq!((nwarps.parameter("nwarps"), nwarps.parameter("need_check")), (Some("8"), Some("true")));
-    // Between releases this parameter was renamed while the form stayed the same: both names are given.
+    // This parameter was renamed between releases while the form stayed the same, so both names are given.
     let check = read("void mul_mat_q<(ggml_type)12, 112, false>(char const*)");
     assert_eq!(check.parameter("need_check/fallback"), Some("false"));
 }

@@ -1,5 +1,5 @@
-//! Runs the queries of `ledger list --last 5`, `check` and `ledger verify` without printing, and reports this process's
-//! CPU time and peak memory: `cargo run --release -p whichkernel-ledger --example ask -- DIR
+//! Runs the queries of `ledger list --last 5`, `check` and `ledger verify` without printing, and reports the CPU time
+//! and peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR
 //! list|check|verify|readings|bundle`.
 
 use ledger::Reader;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             format!("{used} of the observations are of use to {claims} claims, gathered after {gathered:.2} s")
         }
         "readings" => {
-            // All readings, for comparing two versions.
+            // Prints all readings, to compare two versions.
             let investigation = evidence::default_investigation()?;
             let observations = reader.observations_for(&investigation)?;
             serde_json::to_string(&investigation.read(&observations, &[]))?

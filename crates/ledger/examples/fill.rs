@@ -1,9 +1,9 @@
-//! Fills a ledger with many rows, for measuring: `cargo run --release -p whichkernel-ledger --example fill -- DIR
+//! Fills a ledger with many rows, for measurements: `cargo run --release -p whichkernel-ledger --example fill -- DIR
 //! 1000000`.
 //!
-//! The content resembles that of a machine that is watched every day: launches by kernel, registers of kernels, an
-//! occasional path that the embedded investigation asks for, and a sweep for each run. Every run has raw evidence of
-//! its own.
+//! The content resembles that of a machine that is watched every day: launches by kernel, registers of kernels,
+//! sometimes a path that the embedded investigation asks for, and a sweep for each run. Every run has its own raw
+//! evidence.
 
 use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Shipped, Subject};
 use ledger::Ledger;

@@ -1,5 +1,5 @@
 //! Removes personal data from observations: user names, machine names, paths and notes, in addition to the secrets that
-//! no ledger keeps. For an archive that is attached to an issue.
+//! no ledger keeps. Used for an archive that is attached to an issue.
 
 use crate::redact;
 use regex::Regex;
@@ -18,7 +18,7 @@ pub struct Anonymous {
 
 #[derive(Debug)]
 struct Pattern {
-    /// Every match contains this character. Most texts don't, and the search is cheap.
+    /// A character that every match contains. Most texts do not contain it, and the search for it is cheap.
     has: char,
     regex: Regex,
     shown: &'static str,
@@ -27,7 +27,7 @@ struct Pattern {
 #[derive(Debug)]
 struct Machine {
     shown: String,
-    /// None if the name has a single letter.
+    /// None if the name is a single letter.
     name: Option<Regex>,
 }
 
@@ -38,7 +38,8 @@ fn word<S: AsRef<str>>(names: &[S]) -> Option<Regex> {
     (!names.is_empty()).then(|| Regex::new(&format!(r"(?i)(^|[^A-Za-z0-9_])(?:{any})($|[^A-Za-z0-9_])")).ok()).flatten()
 }
 
-/// Twice, because two names may share the character between them. Text without a match is not copied.
+/// Replaces the names. Runs twice, because two names may share the character between them. Text without a match is not
+/// copied.
 fn replace_all<'t>(text: Cow<'t, str>, names: &Regex, shown: &str) -> Cow<'t, str> {
     let with = format!("${{1}}{shown}${{2}}");
     let mut text = text;
@@ -52,7 +53,7 @@ fn replace_all<'t>(text: Cow<'t, str>, names: &Regex, shown: &str) -> Cow<'t, st
 
 impl Anonymous {
     pub fn new(users: &[String], machines: &[String]) -> Anonymous {
-        // Too short to distinguish from other text; inside paths they are removed anyway.
+        // These names are too short to distinguish from other text. Inside paths they are removed anyway.
         let users: Vec<&String> = users.iter().filter(|name| name.len() > 2 && *name != "root").collect();
         let users = word(&users);
         let patterns = [
@@ -72,7 +73,7 @@ impl Anonymous {
         all
     }
 
-    /// Each machine name is replaced by a number.
+    /// Replaces a machine name by a number.
     fn machine(&mut self, name: &str) {
         if name.is_empty() || name == "*" || self.machines.contains_key(name) {
             return;

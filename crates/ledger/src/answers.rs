@@ -42,7 +42,7 @@ impl Shown {
     }
 }
 
-/// What could be proved of a ledger by itself, and what was kept elsewhere held against it.
+/// What verifying a ledger proved, and whether hashes that were kept elsewhere were found in it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
     pub ledger: Option<String>,
@@ -51,14 +51,14 @@ pub struct Verdict {
     pub blob_bytes: u64,
     /// The hash of the last row.
     pub head: Option<String>,
-    /// Rows whose writer died before it could move the head.
+    /// Rows whose writer ended before it could update the head.
     pub unacknowledged: u64,
-    /// What was altered, lost or moved, a sentence each; empty where the ledger is whole.
+    /// What was altered, lost or moved: one sentence each. Empty if the ledger is intact.
     pub problems: Vec<String>,
     pub expected: Vec<Expected>,
-    /// What that proves, in words; null where something is wrong.
+    /// What this proves, in words; null if there is a problem.
     pub proved: Option<String>,
-    /// What it does not prove, in words.
+    /// What this does not prove, in words.
     pub not_proved: String,
 }
 
@@ -70,10 +70,10 @@ impl answer::Answer for Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Expected {
     pub hash: String,
-    /// Whose signature stood on it; null for a bare hash.
+    /// The key that signed it; null for a plain hash.
     pub signed_by: Option<String>,
     /// The row at which it was found.
     pub row: Option<u64>,
-    /// Why it does not fit.
+    /// Why it does not match.
     pub problem: Option<String>,
 }

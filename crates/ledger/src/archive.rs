@@ -1,6 +1,6 @@
-//! The archive: a whole ledger in one JSON file, rows first, then the raw evidence in pieces. Written and read as a
-//! stream. Observations are stored as JSON. Written compactly with their fields in the original order, they give the
-//! original bytes again, which the chain proves.
+//! The archive: a whole ledger in one JSON file, rows first, then the raw evidence in pieces. It is written and read as
+//! a stream. Observations are stored as JSON. If an observation is written compactly with its fields in the original
+//! order, the result has the original bytes, which the chain proves.
 
 use crate::blobs::Measured;
 use crate::chain::{Hash, Row, RowKind};
@@ -131,7 +131,7 @@ impl Reader {
     }
 }
 
-/// The longest row or piece in an archive: the longest observation, plus the overhead of JSON.
+/// The maximum size of a row or piece in an archive: the longest observation, plus the overhead of JSON.
 const LONGEST: u64 = 2 * crate::schema::LONGEST as u64;
 
 /// Limits the bytes read for one row or piece. Without it the JSON parser would read a text of any length into memory.
@@ -162,7 +162,7 @@ pub(crate) fn read(from: impl Read, into: &mut Incoming<'_>) -> Result<(), Messa
 struct Archive<'a, 'b> {
     into: &'a mut Incoming<'b>,
     left: Rc<Cell<u64>>,
-    /// Why a row or piece was rejected: serde's errors carry only text.
+    /// Why a row or piece was rejected. Stored here because serde's errors contain only text.
     refused: &'a RefCell<Option<Message>>,
 }
 
@@ -246,7 +246,7 @@ fn refuse<E: serde::de::Error>(refused: &RefCell<Option<Message>>, why: Message)
     error
 }
 
-/// A list, one element at a time.
+/// Reads a list one element at a time.
 struct Each<'a, T, F> {
     left: &'a Cell<u64>,
     refused: &'a RefCell<Option<Message>>,

@@ -1,8 +1,8 @@
-//! Raw evidence, kept once under the hash of its content: `blobs/ab/cdef...`. Written and read in pieces, so that a
-//! trace of gigabytes needs little memory.
+//! Raw evidence, stored once under the hash of its content: `blobs/ab/cdef...`. It is written and read in pieces, so
+//! that a trace of several gigabytes needs little memory.
 //!
-//! Only this module turns a hash into a path, and only a valid one: 64 lower-case hex digits. A blob is opened only if
-//! it is a regular file, and read no further than its recorded size.
+//! Only this module turns a hash into a path, and only if the hash is valid: 64 lower-case hex digits. A blob is opened
+//! only if it is a regular file, and is not read beyond its recorded size.
 
 use crate::error::LedgerError;
 use crate::{open_regular, permissions};
@@ -28,8 +28,8 @@ pub enum Measured {
     Missing,
     /// The content is as recorded.
     Same,
-    /// The hash or the size differs. Contains the hash of the bytes read; reading stops one byte after the recorded
-    /// size.
+    /// The hash or the size differs. Contains the hash of the bytes that were read. Reading stops one byte after the
+    /// recorded size.
     Other(String),
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `tmp-PROCESS-NUMBER`.
+/// Whether a name has the form `tmp-PROCESS-NUMBER`.
 fn is_temporary(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = name.strip_prefix("tmp-").and_then(|rest| rest.split_once('-'));
@@ -59,7 +59,7 @@ impl Blobs {
         Blobs { dir: ledger.join("blobs") }
     }
 
-    /// An error if `sha256` is not a hash: nothing is stored under other names.
+    /// The path of a blob. Fails if `sha256` is not a hash, because nothing is stored under other names.
     pub fn path(&self, sha256: &str) -> io::Result<PathBuf> {
         match sha256.split_at_checked(2) {
             Some((first, rest)) if is_hash(sha256) => Ok(self.dir.join(first).join(rest)),
@@ -70,7 +70,8 @@ impl Blobs {
         }
     }
 
-    /// The content is durable when this returns, before any row may name it. Existing content is not written again.
+    /// Stores content. It is durable when this returns, before any row may refer to it. Existing content is not written
+    /// again.
     pub(crate) fn keep(&self, kind: &str, mut from: impl Read) -> Result<Evidence, LedgerError> {
         let (sha256, size, _) = self.put(&mut from)?;
         Ok(Evidence { sha256, size, kind: kind.to_owned() })
@@ -92,7 +93,7 @@ impl Blobs {
     pub(crate) fn remove(&self, sha256: &str) {
         if let Ok(path) = self.path(sha256) {
             let _ = files::remove(&path);
-            // Fails harmlessly if other blobs are in the directory.
+            // Removing the directory fails, without harm, if it has other blobs.
             let _ = path.parent().map(fs::remove_dir);
         }
     }
@@ -123,7 +124,8 @@ impl Blobs {
         Ok((sha256, size, true))
     }
 
-    /// A file that is locked while its writer lives, to distinguish it from the remains of a killed writer.
+    /// Creates a file that is locked while its writer lives. The lock distinguishes it from the remains of a killed
+    /// writer.
     fn begin(&self, temporary: &Path) -> io::Result<File> {
         loop {
             // A killed process with the same process id may have left this file.
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(blobs.path(&"ab".repeat(32)).unwrap().parent(), Some(Path::new("/ledger/blobs/ab")));
     }
 
-    /// A writer may wait on a pipe for any length of time, so age does not show that a writer is dead.
+    /// A writer may wait on a pipe for any length of time, so the age of a file does not show that its writer is dead.
     #[test]
     fn only_what_dead_writers_left_is_swept() {
         let dir = tempfile::tempdir().unwrap();

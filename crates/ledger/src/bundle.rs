@@ -1,4 +1,5 @@
-//! A redacted archive: a copy of the ledger without persons, machines and paths, in the format that `import` reads.
+//! A redacted archive: a copy of the ledger without names of persons and machines and without paths, in the format that
+//! `import` reads.
 //!
 //! The redacted rows differ from the ledger's, so they form a new chain. That chain proves the archive's own integrity
 //! and nothing about the original ledger.
@@ -19,20 +20,20 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bundled {
     pub observations: u64,
-    /// Observations that are a person's words, or that could not be read after the names were removed.
+    /// Observations that consist of a person's words, or that could not be read after the names were removed.
     pub left_out: u64,
-    /// Notes are a person's own words, so none is included.
+    /// Notes that were left out. Notes are a person's own words, so none is included.
     pub notes: u64,
     pub evidence: u64,
-    /// Raw evidence that is not text, so it cannot be checked for names.
+    /// Raw evidence that was left out because it is not text and cannot be checked for names.
     pub evidence_left_out: u64,
 }
 
-/// Longer texts are left out, because they cannot be searched in one piece.
+/// The maximum size of a text. Longer texts are left out, because they cannot be searched in one piece.
 const LONGEST: u64 = 16 << 20;
 
 impl Reader {
-    /// Writes the archive; `work` is an empty temporary directory.
+    /// Writes the archive. `work` is an empty temporary directory.
     pub fn bundle(&self, mut who: Anonymous, work: &Path, out: &mut impl Write) -> Result<Bundled, LedgerError> {
         let mut bundled = Bundled::default();
         let mut made = Ledger::open(work)?;

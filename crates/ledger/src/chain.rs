@@ -1,4 +1,4 @@
-//! Rows and their hash chain: each row's hash covers the previous row, every field, and the lengths.
+//! Rows and their hash chain. The hash of each row covers the previous row, every field, and the lengths.
 
 use crate::blobs::is_hash;
 use evidence::{Evidence, Recorded};
@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// The hash before the first row: it includes the ledger's own id, so that rows cannot move to another ledger.
+    /// The hash before the first row. It includes the ledger's own id, so that rows cannot be moved to another ledger.
     pub fn genesis(ledger: &str) -> Hash {
         let mut sha = Sha256::new();
         sha.update(b"whichkernel ledger 1\0");
@@ -20,7 +20,7 @@ impl Hash {
     }
 
     pub fn parse(hex: &str) -> Option<Hash> {
-        // Only one spelling per hash is accepted: otherwise two texts could name one row.
+        // Accept only one spelling per hash. Otherwise two texts could name the same row.
         let mut bytes = [0; 32];
         is_hash(hex).then(|| hex::decode_to_slice(hex, &mut bytes).ok()).flatten()?;
         Some(Hash(bytes))
@@ -45,7 +45,7 @@ say::named! {
     pub enum RowKind: name {
         /// The body is an observation's canonical JSON.
         Observation = "observation",
-        /// The body is a person's words. Never affects a grade.
+        /// The body is a note by a person. It never affects a grade.
         Note = "note",
     }
 }
@@ -58,10 +58,10 @@ impl RowKind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// From 1, without gaps.
+    /// The number of the row, from 1 without gaps.
     pub seq: u64,
     pub kind: RowKind,
-    /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it, then ` via LEDGER` for
+    /// The origin of an imported row: `LEDGER#SEQ@HASH` of the ledger that first recorded it, then ` via LEDGER` for
     /// each ledger that passed it on and may have altered it.
     pub origin: Option<String>,
     /// When it was first recorded, here or in the ledger of origin.

@@ -1,7 +1,7 @@
-//! A checkpoint: where a ledger's chain ends, as three lines signed with a key of the user (C2SP `tlog-checkpoint`:
-//! origin, size, root hash). The root hash here is the hash of the last row, which covers every row before it; because
-//! it is the hash of a chain and not of a tree, transparency-log tools can check the signature but cannot prove single
-//! rows.
+//! A checkpoint: the end of a ledger's chain, as three lines signed with one of the user's keys (C2SP
+//! `tlog-checkpoint`: origin, size, root hash). The root hash here is the hash of the last row, which covers every row
+//! before it. It is the hash of a chain and not of a tree, so transparency-log tools can check the signature but cannot
+//! prove single rows.
 
 use crate::chain::Hash;
 use crate::note::{NoteError, Signer, Verifier};
@@ -14,9 +14,9 @@ const ORIGIN: &str = "whichkernel-ledger/";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     pub ledger: String,
-    /// How many rows there were.
+    /// The number of rows.
     pub rows: u64,
-    /// The last row's hash; the genesis hash if there are no rows.
+    /// The hash of the last row, or the genesis hash if there are no rows.
     pub hash: Hash,
 }
 

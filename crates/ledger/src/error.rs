@@ -39,7 +39,7 @@ say::worded! { LedgerError {
 }}
 
 impl LedgerError {
-    /// Classifies an I/O error of a plain file by the cause that a user can act on.
+    /// Turns an I/O error of a plain file into an error with a cause that the user can act on.
     pub(crate) fn io(path: &Path, doing: say::Key, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -76,7 +76,7 @@ impl LedgerError {
     }
 }
 
-/// Whether SQLite's rollback journal exists, as it does during a write and after a killed one.
+/// Whether SQLite's rollback journal exists. It does during a write and after a killed write.
 pub(crate) fn unfinished(database: &Path) -> bool {
     let mut journal = database.as_os_str().to_owned();
     journal.push("-journal");

@@ -1,14 +1,15 @@
 //! The position and hash of the last row, kept outside the database.
 //!
-//! The file holds two slots of equal length. A write overwrites the older slot in place, so it needs no space on a full
-//! disk, and an interrupted write leaves the other slot intact. The order of a commit is: blobs, then the database,
-//! then the head; `append` returns after the head. Hence, for later readers:
+//! The file has two slots of equal length. A write overwrites the older slot in place, so it needs no space on a full
+//! disk, and an interrupted write leaves the other slot intact. A commit writes blobs first, then the database, then
+//! the head, and `append` returns after the head. A later reader therefore finds one of these cases:
 //!
-//! - database at the head: nothing happened;
-//! - database ahead of the head, chained on to it: a writer died between the two; its rows were never acknowledged,
-//!   are whole all the same, and the next writer moves the head on;
-//! - database behind the head, or another hash at the head's row: rows were cut off or replaced. No crash does that;
-//! - a slot that cannot be read while the database is not ahead of the other: the head was modified by something else.
+//! - The database ends at the head: nothing happened.
+//! - The database is ahead of the head and its chain continues from there: a writer died between the two writes. Its
+//!   rows were never acknowledged but are complete. The next writer updates the head.
+//! - The database is behind the head, or has another hash at the head's row: rows were cut off or replaced. A crash
+//!   cannot cause this.
+//! - A slot cannot be read, and the database is not ahead of the other slot: something else modified the head.
 
 use crate::chain::Hash;
 use crate::error::LedgerError;
@@ -32,11 +33,12 @@ pub struct Slots {
     slots: [Option<Head>; 2],
 }
 
-/// 32 (ledger) + 20 (seq) + 64 (hash) + 16 (check), each followed by a space or the line's end.
+/// The length of a slot: 32 (ledger) + 20 (seq) + 64 (hash) + 16 (check), each followed by a space or the end of the
+/// line.
 const SLOT: usize = 32 + 20 + 64 + 16 + 4;
 
 impl Slots {
-    /// None if the file does not exist.
+    /// Reads the file. None if it does not exist.
     pub fn read(path: &Path) -> Result<Option<Slots>, LedgerError> {
         let mut bytes = Vec::new();
         match open_regular::open(path) {
@@ -57,7 +59,7 @@ impl Slots {
         self.slots.iter().all(Option::is_some)
     }
 
-    /// The slot to write next: an unreadable one, else the older.
+    /// The slot to write next: an unreadable one, otherwise the older one.
     fn spare(&self) -> usize {
         match &self.slots {
             [Some(a), Some(b)] => usize::from(a.seq > b.seq),
@@ -88,9 +90,9 @@ fn checksum(content: &str) -> String {
     hex::encode(Sha256::digest(content.as_bytes()).get(..8).unwrap_or_default())
 }
 
-/// Creates a head file with both slots at the start of the chain; it is durable before the first row is written.
+/// Creates a head file with both slots at the start of the chain. It is durable before the first row is written.
 pub fn create(path: &Path, head: &Head) -> io::Result<()> {
-    // Written to a temporary file, then renamed: a crash leaves no head rather than an empty one.
+    // Write to a temporary file and rename it, so that a crash leaves no head rather than an empty one.
     let beside = path.with_extension("new");
     match files::remove(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,5 +1,5 @@
-//! Merging another ledger: its content is checked before use, the origin of each row is kept, the import is all or nothing, and
-//! repeating it adds nothing.
+//! Merges another ledger. Its content is checked before use, and the origin of each row is kept. The import is all or
+//! nothing, and repeating it adds nothing.
 
 use crate::archive;
 use crate::blobs::Measured;
@@ -28,13 +28,12 @@ pub struct Imported {
     pub added: u64,
     /// Rows that were here already.
     pub known: u64,
-    /// Those of the added rows that the other ledger had imported from a third one; only the other ledger vouches for
-    /// them.
+    /// Added rows that the other ledger had imported from a third one. Only the other ledger vouches for them.
     pub passed_on: u64,
 }
 
-/// Limits of an import. An archive is not compressed, so it cannot expand; a directory may contain sparse files, which
-/// are larger than what was written into them.
+/// Limits of an import. An archive is not compressed, so it cannot expand. A directory may contain sparse files, which
+/// are larger than the data written to them.
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub rows: u64,
@@ -51,7 +50,7 @@ impl Default for Limits {
 }
 
 impl Ledger {
-    /// `path` is an archive that `export --format json` wrote, or another ledger's directory.
+    /// Imports an archive written by `export --format json`, or the directory of another ledger.
     pub fn import(&mut self, path: &Path) -> Result<Imported, LedgerError> {
         self.import_within(path, &Limits::default())
     }
@@ -78,8 +77,8 @@ impl Ledger {
         Ok(Imported { from, added, known, passed_on })
     }
 
-    /// Takes in raw evidence, then rows. The raw evidence is removed again if the rows cannot be written. Until then no
-    /// other row can refer to it: writers wait for this lock and check that their evidence exists.
+    /// Adds raw evidence, then rows. If the rows cannot be written, the raw evidence is removed again. Until then no
+    /// other row can refer to it, because writers wait for this lock and check that their evidence exists.
     fn take_in(&mut self, spool: &mut Spool) -> Result<(), LedgerError> {
         let dir = self.reader().dir().to_owned();
         let fail = |error: io::Error| LedgerError::io(&dir, say::key!("ledger-doing-importing"), error);
@@ -99,7 +98,7 @@ impl Ledger {
                 ledger.write_locked(rows.map(|row| row.map_err(fail))).map(drop)
             });
             match written {
-                // In this case the rows were written and name the evidence, so it must stay.
+                // Here the rows were written and refer to the evidence, so the evidence must stay.
                 Err(error @ LedgerError::HeadNotWritten { .. }) => Err(error),
                 Err(error) => {
                     placed.iter().for_each(|sha256| blobs.remove(sha256));
@@ -189,7 +188,7 @@ impl<'a> Incoming<'a> {
         self.spool.row(&draft).map_err(|error| error.message())
     }
 
-    /// Whether the row is here already. A row that claims this ledger as its origin but is not here was forged.
+    /// Whether the row is already here. If a row claims this ledger as its origin but is not here, it was forged.
     fn is_here(&mut self, row: &Row, origin: &str) -> Result<bool, Message> {
         let seq = row.seq;
         let Some(parsed) = Origin::parse(origin) else {
@@ -218,7 +217,7 @@ impl<'a> Incoming<'a> {
         self.here.has_received(parsed.first, row).map_err(failed)
     }
 
-    /// Takes a piece of raw evidence; `last` completes it and checks its hash.
+    /// Takes a piece of raw evidence. With `last`, completes the evidence and checks its hash.
     pub fn piece(&mut self, sha256: &str, data: &[u8], last: bool) -> Result<(), Message> {
         let failed = |error: io::Error| error.message();
         let Some(size) = self.spool.wanted.get(sha256).copied() else {
@@ -245,7 +244,7 @@ impl<'a> Incoming<'a> {
         if bytes > self.limits.total { Err(say!("ledger-import-bytes", most = self.limits.total)) } else { Ok(()) }
     }
 
-    /// Checks that all raw evidence named by a row was received or was here already, and is complete.
+    /// Checks that all raw evidence that a row refers to was received or was already here, and is complete.
     fn check_blobs(&self) -> Result<(), Message> {
         let mut missing = Vec::new();
         for (sha256, &size) in self.spool.wanted.iter().filter(|(sha256, _)| !self.spool.kept.contains_key(*sha256)) {
@@ -261,8 +260,8 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Imports a directory that may have been written by anyone. The database is copied before it is opened, and a
-    /// journal beside it is ignored: SQLite would replay it and delete files that it names.
+    /// Imports a directory that anyone may have written. The database is copied before it is opened, and a journal
+    /// beside it is ignored: SQLite would replay the journal and delete files that it names.
     fn directory(&mut self, path: &Path) -> Result<(), LedgerError> {
         let bad = |what: say::Message| LedgerError::Archive { path: path.to_owned(), what };
         let database = path.join("ledger.sqlite");
@@ -303,7 +302,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// SQLite opens files only by name; this copy is deleted when dropped.
+/// A copy of the database, because SQLite opens files only by name. It is deleted when dropped.
 struct Copy {
     path: PathBuf,
     file: File,
@@ -327,7 +326,7 @@ fn copied(from: File, dir: &Path, most: u64) -> io::Result<Copy> {
 
 const COPY: &str = "import-database-";
 
-/// Removes copies left by killed imports, and one with our own process id.
+/// Removes copies left by killed imports, and a copy with our own process id.
 fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,8 +1,8 @@
-//! The append-only store of observations, hash-chained, and the proof that nothing was altered or lost.
+//! The append-only store of observations. It is a hash chain, which proves that nothing was altered or lost.
 //!
-//! A ledger is a directory: `ledger.sqlite` (the rows), `head` (the end of the chain, kept outside the database so that
-//! a cut tail is noticed), `blobs/` (raw evidence by content hash), `lock` (one writer at a time). `docs/ledger.md`
-//! explains what the ledger survives. Grading is done in the `evidence` crate.
+//! A ledger is a directory with `ledger.sqlite` (the rows), `head` (the end of the chain, kept outside the database to
+//! detect rows that were cut off), `blobs/` (raw evidence by content hash) and `lock` (one writer at a time).
+//! `docs/ledger.md` lists the failures that a ledger survives. The `evidence` crate does the grading.
 #![forbid(unsafe_code)]
 
 mod anonymous;

@@ -12,18 +12,18 @@ use std::ops::ControlFlow;
 pub struct Filter {
     pub observer: Option<String>,
     pub rung: Option<Rung>,
-    /// `notes`, a rung, or an observer's name.
+    /// Selects `notes`, a rung, or an observer by name.
     pub only: Option<String>,
     /// A prefix of the topic.
     pub topic: Option<String>,
-    /// Only this many of the last matching rows.
+    /// Selects only this many of the last matching rows.
     pub last: Option<usize>,
 }
 
 /// The rows of a ledger, oldest first: observations and notes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Listing {
-    /// The ledger's own id; null where there is no ledger yet.
+    /// The ledger's ID; null if there is no ledger yet.
     pub ledger: Option<String>,
     pub rows: Vec<Line>,
 }
@@ -38,7 +38,7 @@ pub struct Line {
     pub kind: RowKind,
     /// RFC 3339, UTC.
     pub time: String,
-    /// Where it came from, if another ledger recorded it: that ledger's id, row and hash, and through whose hands.
+    /// The origin, if another ledger recorded it: that ledger's ID, row and hash, and the ledgers that passed it on.
     pub origin: Option<String>,
     /// The phase of an investigation that a note belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,14 +46,14 @@ pub struct Line {
     /// The claim or question that a note is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The words of a note.
+    /// The text of a note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(flatten)]
     pub seen: Option<ObservationLine>,
 }
 
-/// What a row says that is an observation.
+/// The content of a row with an observation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Seen")]
 pub struct ObservationLine {
@@ -61,14 +61,14 @@ pub struct ObservationLine {
     pub observer: String,
     pub version: String,
     pub rung: Rung,
-    /// What was seen, in a line.
-    pub saw: String,
+    /// The finding, in one line.
+    pub saw: say::Kept,
     pub subject: String,
-    /// A comparison with an unobserved run differed.
+    /// Whether a comparison with an unobserved run found a difference.
     pub contaminated: bool,
-    /// Events that are known to have happened and were not recorded.
+    /// Events that are known to have happened but were not recorded.
     pub lost: u64,
-    /// Whether everything that was in view was looked at.
+    /// Whether everything in view was examined.
     pub complete: bool,
 }
 
@@ -126,7 +126,7 @@ impl Reader {
             }
             Ok(if enough(&rows) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        // Reads backwards from the end, so that a long ledger is not read in full.
+        // Read backwards from the end, so that a long ledger is not read completely.
         if filter.last.is_some() {
             self.rows_back(take)?;
             rows.reverse();

@@ -63,7 +63,7 @@ fn key_id(name: &str, key: &PublicKey) -> u32 {
     u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
 }
 
-/// `NAME+ID+BASE64` with the type and 32 bytes of key.
+/// Parses `NAME+ID+BASE64`, where BASE64 encodes the type and 32 bytes of key.
 fn parse_key(text: &str) -> Result<(String, u32, [u8; 32]), NoteError> {
     let mut fields = text.trim().splitn(3, '+');
     let (Some(name), Some(id), Some(data)) = (fields.next(), fields.next(), fields.next()) else {
@@ -117,7 +117,7 @@ impl Signer {
         Verifier { name: self.name.clone(), key: self.key.pk }
     }
 
-    /// `text` ends with a newline and has no blank line at its end.
+    /// Signs a text, which must end with a newline but not with a blank line.
     pub fn sign(&self, text: &str) -> String {
         let mut data = key_id(&self.name, &self.key.pk).to_be_bytes().to_vec();
         data.extend_from_slice(self.key.sk.sign(text.as_bytes(), None).as_ref());
@@ -177,7 +177,7 @@ impl Verifier {
 mod tests {
     use super::*;
 
-    /// golang.org/x/mod/sumdb/note, note_test.go: keys and a note signed by both.
+    /// Keys and a note signed by both, from note_test.go of golang.org/x/mod/sumdb/note.
     const PETER: &str = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
     const ENOCH: &str = "EnochRoot+af0cfe78+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
     const TEXT: &str =

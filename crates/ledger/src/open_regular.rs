@@ -1,5 +1,5 @@
-//! Opening a ledger's files, whose names or directory may come from another user: only regular files, never through a
-//! symlink in the last component, and never blocking on a pipe.
+//! Opens files of a ledger whose names or directory may come from another user. Only regular files are opened, never
+//! through a symlink in the last component, and opening never blocks on a pipe.
 
 use std::fs::File;
 use std::io;
@@ -13,11 +13,11 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     files::create_new(path, Access::Private)
 }
 
-/// A file without a name, for data that must be complete before it may be kept. It disappears when it is closed, even
-/// if the process is killed.
+/// A file without a name, for data that must be complete before it is kept. It disappears when it is closed, even if
+/// the process is killed.
 pub(crate) fn nameless(dir: &Path, name: &str) -> io::Result<File> {
     let path = dir.join(name);
-    // A killed process with the same process id may have left it.
+    // A killed process with the same process id may have left this file.
     let _ = files::remove(&path);
     let file = create(&path)?;
     files::remove(&path)?;

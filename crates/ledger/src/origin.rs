@@ -1,11 +1,12 @@
 //! The origin of an imported row as one text: `LEDGER#ROW@HASH`, then ` via LEDGER` for each ledger that passed it on.
 //!
-//! The first part names the row in the ledger that recorded it. An archive's chain proves only the rows of its own
-//! ledger. For rows that it imported, the ledgers after `via` vouch.
+//! The first part names the row in the ledger that recorded it. The chain of an archive proves only the rows of its own
+//! ledger. The ledgers after `via` vouch for rows that they imported.
 
 use crate::blobs::is_hash;
 
-/// A longer chain of ledgers is rejected, because such an origin is no longer meaningful.
+/// The maximum number of ledgers in an origin. A longer chain is rejected, because such an origin has no meaning any
+/// more.
 const HANDS: usize = 8;
 
 /// A ledger's id: 128 bits in the form that `new_id` writes.
@@ -23,7 +24,7 @@ pub(crate) struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// None if no ledger writes such a text.
+    /// Parses an origin. None if the text does not have the form that a ledger writes.
     pub fn parse(text: &'a str) -> Option<Origin<'a>> {
         let mut hands = text.split(" via ");
         let first = hands.next()?;

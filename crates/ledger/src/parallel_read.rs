@@ -1,4 +1,5 @@
-//! Reads many observations: one thread fetches rows, the others check them against the chain and parse the wanted ones.
+//! Reads many observations. One thread fetches rows, and the others check them against the chain and parse the wanted
+//! ones.
 //!
 //! A row contains the hash of the previous row, so each batch can be checked independently. The links between batches
 //! are checked at the end, before anything is returned.
@@ -12,10 +13,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// The number of batches that may wait for the workers. This bounds the memory on a busy machine where the workers lag
-/// behind.
+/// The number of batches that may wait for the workers. This limits memory if the workers are slower than the fetching
+/// thread.
 const AHEAD: usize = 4;
-/// More workers would only wait for the fetching thread, and each has its own heap.
+/// The maximum number of workers. More would only wait for the fetching thread, and each has its own heap.
 const WORKERS: usize = 4;
 
 /// A numbered batch of consecutive rows.
@@ -31,14 +32,14 @@ struct Link {
 }
 
 impl Reader {
-    /// Every observation, own and imported, in the order of recording. The chain is checked on the way, so altered rows
-    /// give an error instead of a grade.
+    /// Every observation, our own and imported, in the order of recording. The chain is checked at the same time, so
+    /// altered rows give an error instead of a grade.
     pub fn observations(&self) -> Result<Vec<Recorded>, LedgerError> {
         self.observations_where(|_| true)
     }
 
-    /// The observations for which `wanted` is true. `wanted` may depend only on the glance; nothing else of the other
-    /// observations is read. The whole chain is checked regardless.
+    /// The observations for which `wanted` is true. `wanted` may depend only on the glance; nothing else is read of the
+    /// other observations. The whole chain is checked in any case.
     pub fn observations_where(
         &self,
         wanted: impl Fn(&Glance<'_>) -> bool + Sync,
@@ -57,7 +58,7 @@ impl Reader {
         let observations = self.observations_where(|glance| wanted.takes(glance))?;
         match wanted.again() {
             Some(wanted) => {
-                // The second pass reads them all again; keeping both lists would need twice the memory.
+                // The second pass reads all of them again. Keeping both lists would need twice the memory.
                 drop(observations);
                 self.observations_where(|glance| wanted.takes(glance))
             }
@@ -86,7 +87,7 @@ impl Reader {
         Ok(runs.into_values().flatten().collect())
     }
 
-    /// Runs the workers and returns what each made of its batches.
+    /// Runs the workers and returns each worker's result.
     fn gather<S: Default + Send>(
         &self,
         wanted: impl Fn(&Glance<'_>) -> bool + Sync,
@@ -103,7 +104,7 @@ impl Reader {
             let mut batch = 0;
             let read = self.batches(0, |rows| {
                 batch += 1;
-                // A worker that stops early is not an error of the reader.
+                // If a worker stops early, that is not an error of the reader.
                 send.send((batch, rows)).is_ok()
             });
             drop(send);
@@ -167,7 +168,7 @@ fn read_batch(
     Ok(kept)
 }
 
-/// The first problem in row order.
+/// Checks the links between batches and returns the first problem in row order.
 fn check_links(path: &Path, genesis: Hash, mut links: Vec<Link>) -> Result<(), LedgerError> {
     links.sort_by_key(|link| link.batch);
     let mut prev = genesis;

@@ -1,5 +1,5 @@
-//! Observations are private to their owner: directories have mode 0700, files 0600. If an older version left a ledger
-//! readable by others, its next write by the owner removes that access.
+//! Observations are private to their owner: directories have mode 0700 and files 0600. If an older version left a
+//! ledger readable by others, the owner's next write removes that access.
 
 use std::fs;
 use std::io;
@@ -14,8 +14,8 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     files::create_dir_all(dir, Access::Private)
 }
 
-/// Removes other users' access to the ledger; returns how many files and directories had any. Only the owner does this:
-/// other users may not, and root leaves another user's ledger unchanged.
+/// Removes other users' access to the ledger. Returns how many files and directories gave such access. Only the owner
+/// does this: other users may not, and root leaves another user's ledger unchanged.
 pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
     let mine = rustix::process::geteuid().as_raw();
     let mut changed = 0;
@@ -32,7 +32,8 @@ pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
         }
         if meta.is_dir() {
             let inside = fs::read_dir(&path)?.collect::<Result<Vec<_>, _>>()?;
-            // Only the ledger's own files in its directory: the user may have put the ledger in a directory with other files.
+            // Change only the ledger's own files, because the user may have put the ledger in a directory with other
+            // files.
             let ours = |name: &std::ffi::OsStr| {
                 path != dir
                     || ["ledger.sqlite", "ledger.sqlite-journal", "head", "lock", "blobs"]

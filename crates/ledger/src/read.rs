@@ -1,4 +1,4 @@
-//! Reading a ledger. Works in a read-only directory, during writes, and before a ledger exists.
+//! Reads a ledger. This works in a read-only directory, during writes, and before a ledger exists.
 
 use crate::blobs::Blobs;
 use crate::chain::{Hash, Row, RowKind};
@@ -10,7 +10,7 @@ use say::say;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The most rows per batch, and the number of bytes at which a batch is full.
+/// The maximum number of rows per batch, and the number of bytes at which a batch is full.
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 /// Batches that may wait for a worker.
@@ -20,11 +20,11 @@ const AHEAD: usize = 4;
 pub struct Reader {
     pub(crate) dir: PathBuf,
     pub(crate) database: PathBuf,
-    /// None if nothing was recorded yet.
+    /// The connection. None if nothing was recorded yet.
     pub(crate) connection: Option<Connection>,
     /// Whether the database is our own copy, which has no writers.
     pub(crate) copy: bool,
-    /// Whether the tables are those that this version creates; otherwise no row is read.
+    /// Whether the tables are those that this version creates. If not, no row is read.
     pub(crate) sound: bool,
 }
 
@@ -35,7 +35,7 @@ enum Way {
     Back,
 }
 
-/// Rows, whether there are more, and the error that stopped the reading.
+/// Rows, whether there are more rows, and the error that stopped the reading.
 type Batch = (Vec<Row>, bool, Option<LedgerError>);
 
 /// The error for a head that names rows while the database is missing.
@@ -45,8 +45,8 @@ pub(crate) fn gone(dir: &Path, head: &Head) -> LedgerError {
 }
 
 impl Reader {
-    /// A directory without a ledger reads as an empty ledger; nothing is created. A ledger whose tail was cut is
-    /// refused, because rows may be missing.
+    /// Opens a ledger for reading. A directory without a ledger reads as an empty ledger, and nothing is created. A
+    /// ledger whose last rows were cut off is refused.
     pub fn open(dir: &Path) -> Result<Reader, LedgerError> {
         // Read the head first: a concurrent writer can then only be ahead of it.
         let slots = Slots::read(&dir.join("head"))?;
@@ -95,7 +95,7 @@ impl Reader {
         if self.sound { Ok(()) } else { Err(LedgerError::Damaged { path: self.database.clone(), what }) }
     }
 
-    /// A second connection, for another thread.
+    /// Opens a second connection, for another thread.
     pub(crate) fn connect_again(&self) -> Result<Connection, LedgerError> {
         if self.copy { schema::connect_copy(&self.database) } else { schema::connect(&self.database, false) }
     }
@@ -160,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// Checks the order of rows; only a damaged tree returns them out of order.
+    /// Checks the order of rows. Only a damaged database returns them out of order.
     fn follows(&self, next: u64, row: &Row, way: Way) -> Result<u64, LedgerError> {
         match way {
             Way::On if row.seq < next => {
@@ -172,8 +172,8 @@ impl Reader {
         }
     }
 
-    /// Passes every row from `from` on, in batches, to a worker in another thread while this thread reads on. The error
-    /// is the reason why reading stopped early; the worker's result covers the rows until then.
+    /// Passes every row from `from` on, in batches, to a worker in another thread while this thread reads on. If
+    /// reading stopped early, the error is the reason, and the worker's result covers the rows up to there.
     pub(crate) fn stream<T: Send>(
         &self,
         from: u64,
@@ -185,7 +185,7 @@ impl Reader {
             let worker = scope.spawn(move || work(&mut receive.into_iter()));
             let read = self.batches(from, |batch| {
                 progress(batch.last().map_or(0, |row| row.seq));
-                // A worker that stops early is not an error of the reader.
+                // If a worker stops early, that is not an error of the reader.
                 send.send(batch).is_ok()
             });
             drop(send);
@@ -281,8 +281,8 @@ impl Reader {
         Err(LedgerError::BrokenChain { path: self.database.clone(), what })
     }
 
-    /// Whether this row, first recorded as `first`, is here, from any ledger. A row with the same origin but different
-    /// content does not count.
+    /// Whether this row, first recorded as `first`, is already here, from any ledger. A row with the same origin but
+    /// different content does not count.
     pub(crate) fn has_received(&self, first: &str, row: &Row) -> Result<bool, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(false) };
         // The range contains the origin itself and the origin followed by " via ..." ('!' sorts after the space).

@@ -9,16 +9,16 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
 
-/// Stored in the file's header, where `file` also finds it.
+/// The application id in the header of the database file, which the `file` command also shows.
 pub const APPLICATION_ID: u32 = u32::from_be_bytes(*b"whkl");
 pub const FORMAT: u32 = 1;
-/// How long to wait for another process's write.
+/// The maximum time to wait for another process's write.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The longest row. An observation that lists all kernels of a library needs about a tenth of it.
+/// The maximum size of a row. An observation that lists all kernels of a library needs about a tenth of it.
 pub const LONGEST: usize = 8 << 20;
 
-/// `verify` compares them verbatim.
+/// The statements that create the tables. `verify` compares them verbatim.
 pub const STATEMENTS: [&str; 5] = [
     "CREATE TABLE ledger (id TEXT NOT NULL) STRICT",
     "CREATE TABLE row (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, origin TEXT, time TEXT NOT NULL, \
@@ -56,7 +56,7 @@ fn header_of(file: &File, path: &Path) -> Result<Option<u64>, LedgerError> {
     let mut header = Vec::new();
     let read = file.take(100).read_to_end(&mut header);
     read.map_err(|source| LedgerError::Io { path: path.to_owned(), source })?;
-    // A process died between creating the file and writing its first page: the file never had content.
+    // A process died after it created the file and before it wrote the first page, so the file never had content.
     if header.is_empty() {
         return Ok(None);
     }
@@ -87,13 +87,13 @@ fn header_of(file: &File, path: &Path) -> Result<Option<u64>, LedgerError> {
     Ok(Some(wanted))
 }
 
-/// Whether there is a database, according to its header. A file shorter than its header says is truncated.
+/// Whether there is a database, according to its header. Fails if the file is shorter than its header says.
 pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
     let mut patience = 25;
     loop {
         let Some(wanted) = read_header(path)? else { return Ok(false) };
         let size = std::fs::metadata(path).map_err(|source| LedgerError::Io { path: path.to_owned(), source })?.len();
-        // During a write, or after a killed one, the journal may restore missing pages.
+        // During a write, or after a killed write, the journal may restore missing pages.
         if size >= wanted || unfinished(path) {
             return Ok(true);
         }
@@ -106,10 +106,11 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
     }
 }
 
-/// Opens for writing, or for reading while other processes may write.
+/// Opens a database for writing, or for reading while other processes may write.
 pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     if write {
-        // SQLite would make the file readable for everyone. An empty file is a database without any commit.
+        // SQLite would make the file readable for everyone, so we create it. An empty file is a valid database without
+        // any commit.
         match open_regular::create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(LedgerError::io(path, say::key!("ledger-doing-making"), error));
@@ -117,15 +118,16 @@ pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
             _ => {}
         }
     }
-    // A reader also requests write access, and falls back to read access: the next process must roll back what a killed writer
-    // left unfinished.
+    // A reader also requests write access, because it must roll back what a killed writer left unfinished. If write
+    // access is refused, it falls back to read access.
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fail = |source| LedgerError::database(path, source);
     let connection = Connection::open_with_flags(path, access).map_err(fail)?;
     connection.busy_timeout(PATIENCE).map_err(fail)?;
     if write {
-        // A rollback journal can be read in a directory that cannot be written; a write-ahead log cannot. EXTRA also
-        // syncs the directory after the journal is deleted, so that a commit survives a power failure.
+        // A database with a rollback journal can be read in a directory that is not writable; one with a write-ahead
+        // log cannot. EXTRA also syncs the directory after the journal is deleted, so that a commit survives a power
+        // failure.
         connection.pragma_update(None, "journal_mode", "DELETE").map_err(fail)?;
         connection.pragma_update(None, "synchronous", "EXTRA").map_err(fail)?;
     } else {
@@ -135,7 +137,7 @@ pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     Ok(connection)
 }
 
-/// A copy of another ledger's database, in our own directory: it has no journal, and nothing is rolled back.
+/// Opens a copy of another ledger's database in our own directory. It has no journal, so nothing is rolled back.
 pub fn connect_copy(path: &Path) -> Result<Connection, LedgerError> {
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fail = |source| LedgerError::database(path, source);
@@ -147,15 +149,15 @@ pub fn connect_copy(path: &Path) -> Result<Connection, LedgerError> {
 
 fn harden(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "trusted_schema", false)?;
-    // Makes SQLite report a damaged page instead of reading past it.
+    // Make SQLite report a damaged page instead of reading past it.
     connection.pragma_update(None, "cell_size_check", true)?;
-    // The INSERT statement must fit in addition to the row.
+    // The limit must leave room for the INSERT statement in addition to the row.
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, (LONGEST + (1 << 20)) as i32)?;
     Ok(())
 }
 
-/// Whether anything was ever committed. A process that was killed while creating the ledger leaves a file that SQLite
-/// rolls back to empty when it is first opened.
+/// Whether anything was ever committed. If a process was killed while it created the ledger, SQLite rolls the file back
+/// to empty when it is next opened.
 pub fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerError> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let made = count("SELECT count(*) FROM sqlite_schema")
@@ -163,7 +165,7 @@ pub fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerError
     made.map_err(|source| LedgerError::database(path, source))
 }
 
-/// Checks that each table is an ordinary table, and not an endless view or a virtual table of the same name. Called
+/// Checks that each table is an ordinary table, and not an endless view or a virtual table with the same name. Called
 /// before the first row is read from a database that anyone may have written.
 pub fn check_tables(connection: &Connection, path: &Path) -> Result<(), LedgerError> {
     let ours = |name: &str| -> Result<Option<String>, rusqlite::Error> {

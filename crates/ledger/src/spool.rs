@@ -1,4 +1,4 @@
-//! Keeps an import's rows and raw evidence in unnamed files until all of it was checked.
+//! Keeps the rows and raw evidence of an import in unnamed files until all of it has been checked.
 
 use crate::chain::RowKind;
 use crate::open_regular;
@@ -10,15 +10,15 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The files are in the ledger's directory, where the space will be needed anyway.
+/// The files are in the ledger's directory, where the space will be needed in any case.
 #[derive(Debug)]
 pub(crate) struct Spool {
     rows: BufWriter<File>,
     pub count: u64,
     blobs: File,
-    /// Hash to position and size.
+    /// The position and size of each piece of evidence, by hash.
     pub kept: BTreeMap<String, (u64, u64)>,
-    /// Hash to size, for all evidence that a row names.
+    /// The size of all evidence that a row refers to, by hash.
     pub wanted: BTreeMap<String, u64>,
     end: u64,
 }
@@ -80,7 +80,7 @@ impl Spool {
         Ok(Some((&self.blobs).take(size)))
     }
 
-    /// The rows again, in order.
+    /// Reads the rows again, in order.
     pub fn rows(&mut self) -> io::Result<Rows> {
         self.rows.flush()?;
         let mut file = self.rows.get_ref().try_clone()?;

@@ -1,5 +1,5 @@
 //! Checks everything that a ledger can prove on its own: every row, every blob, the head, the schema, the database. One
-//! thread reads rows, a second hashes them, and a third runs SQLite's own check and checks the raw evidence.
+//! thread reads rows, a second one hashes them, and a third one runs SQLite's own check and checks the raw evidence.
 
 use crate::blobs::{Blobs, Measured};
 use crate::chain::{Hash, Row};
@@ -44,25 +44,26 @@ say::worded! { Problem {
     Database { what } => "ledger-proof-database",
 }}
 
-/// Anyone who can write here can also cut the tail and set the head back, or write a new chain. Only a hash that is
-/// kept elsewhere ([`Proof::row_of`]) detects that.
+/// The result of a check. Anyone who can write to the directory can also cut off the last rows and set the head back,
+/// or write a new chain. Only a hash that is kept elsewhere ([`Proof::row_of`]) detects that.
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
     pub ledger: Option<String>,
     pub rows: u64,
     pub blobs: u64,
     pub blob_bytes: u64,
-    /// The hash of the last row. A copy of it proves later that this is the same ledger with rows added.
+    /// The hash of the last row. With a copy of it, a later check can prove that this is the same ledger with rows
+    /// added.
     pub head: Option<Hash>,
-    /// Complete rows whose writer died before it moved the head, so their append was never acknowledged.
+    /// Complete rows whose writer died before it updated the head, so the append was never acknowledged.
     pub unacknowledged: u64,
     pub problems: Vec<Problem>,
     chain: Vec<(u64, Hash)>,
 }
 
 impl Proof {
-    /// The row with this hash; 0 for the start of the chain. If there are no problems, that row and all before it are unchanged
-    /// since the hash was copied.
+    /// The row with this hash, or 0 for the start of the chain. If there are no problems, that row and all rows before
+    /// it are unchanged since the hash was copied.
     pub fn row_of(&self, hash: Hash) -> Option<u64> {
         if Hash::genesis(self.ledger.as_deref().unwrap_or("")) == hash {
             return Some(0);
@@ -72,7 +73,7 @@ impl Proof {
 }
 
 impl Reader {
-    /// Checks everything. Problems are collected; an error means that the check itself could not run.
+    /// Checks everything and collects the problems. An error means that the check itself could not run.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Proof, LedgerError> {
         self.prove(true, progress)
     }
@@ -83,7 +84,7 @@ impl Reader {
     }
 
     fn prove(&self, blobs: bool, progress: &mut dyn FnMut(u64)) -> Result<Proof, LedgerError> {
-        // The head is read first: a concurrent writer can then only be ahead of it, which is not a problem.
+        // Read the head first. A concurrent writer can then only be ahead of it, which is not a problem.
         let slots = Slots::read(&self.dir.join("head"))?;
         let mut proof = Proof { ledger: self.id().unwrap_or_default(), ..Proof::default() };
         let Some(connection) = &self.connection else {
@@ -93,7 +94,7 @@ impl Reader {
             return Ok(proof);
         };
         proof.problems = verify_schema(connection);
-        // Foreign tables may be anything, including endless views.
+        // Tables that we did not create may be anything, for example endless views.
         if !self.sound {
             return Ok(proof);
         }
@@ -212,7 +213,7 @@ struct Walk {
     chain: Vec<(u64, Hash)>,
     suspects: Vec<Row>,
     problems: Vec<Problem>,
-    /// Passes each blob that a row names once to `measure`.
+    /// Sends each blob that a row refers to, once, to `measure`.
     send: Option<Sender<(u64, Evidence)>>,
     sent: HashSet<(String, u64)>,
 }
@@ -248,7 +249,7 @@ impl Walk {
             Ok(list) => {
                 for one in list {
                     if self.sent.insert((one.sha256.clone(), one.size)) {
-                        // The receiving thread outlives this one, so sending cannot fail.
+                        // The receiving thread lives longer than this one, so sending cannot fail.
                         let _ = send.send((row.seq, one));
                     }
                 }
@@ -261,7 +262,7 @@ impl Walk {
     }
 }
 
-/// The results of the checks that run beside the rows.
+/// The results of the checks that run in parallel with the rows.
 #[derive(Default)]
 struct Beside {
     problems: Vec<Problem>,
@@ -287,15 +288,16 @@ impl Beside {
         }
     }
 }
-/// A row that does not match its hash was either altered or moved. A moved row follows from a row that still exists,
-/// and matches its hash with the number after that row.
+/// Decides whether a row that does not match its hash was altered or moved. A moved row follows from a row that still
+/// exists: with the number after that row, it matches its hash.
 fn name_suspects(proof: &mut Proof, suspects: &[Row], hashes: &[(u64, Hash)]) {
     if suspects.is_empty() {
         return;
     }
     let mut after: HashMap<[u8; 32], u64> = hashes.iter().map(|(seq, hash)| (hash.0, seq + 1)).collect();
     after.insert(Hash::genesis(proof.ledger.as_deref().unwrap_or("")).0, 1);
-    // Rows may have been swapped, so the predecessor may be anywhere: every position is tried. There are few suspects.
+    // Rows may have been swapped, so the predecessor may be anywhere. Every position is tried, because there are few
+    // suspects.
     let places = hashes.last().map_or(0, |(seq, _)| *seq) + 1;
     for row in suspects {
         let there = after.get(&row.prev.0).copied();

@@ -1,5 +1,5 @@
-//! A note of the worklog: a person's words and what they are about. The phase and the claim are on lines before the
-//! text, so that the note remains readable as plain text.
+//! A note of the worklog: a person's words and their subject. The phase and the claim are on lines before the text, so
+//! that the note remains readable as plain text.
 
 /// The parsed note.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Writing: one writer at a time, blobs before rows, rows before the head (see `head`).
+//! Writes a ledger: one writer at a time, blobs before rows, rows before the head (see `head`).
 
 use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
@@ -39,7 +39,7 @@ pub(crate) struct Draft {
 }
 
 impl Ledger {
-    /// Creates the ledger if there is none.
+    /// Opens the ledger and creates it if there is none.
     pub fn open(dir: &Path) -> Result<Ledger, LedgerError> {
         let fail = |error| LedgerError::io(dir, say::key!("ledger-doing-making"), error);
         schema::check_header(&dir.join("ledger.sqlite"))?;
@@ -51,15 +51,14 @@ impl Ledger {
         ledger.locked(|ledger| {
             ledger.closed = permissions::tighten(&ledger.reader.dir).map_err(fail)?;
             ledger.connect()?;
-            // Leftover files that cannot be removed only cost space.
+            // If leftover files cannot be removed, they only take up space.
             let _ = ledger.reader.blobs().sweep();
             Ok(())
         })?;
         Ok(ledger)
     }
 
-    /// How many files and directories other users could read until this ledger was opened. Worth reporting to the
-    /// owner.
+    /// How many files and directories other users could read until this ledger was opened. The owner should be told.
     pub fn closed_to_others(&self) -> u64 {
         self.closed
     }
@@ -68,14 +67,15 @@ impl Ledger {
         &self.reader
     }
 
-    /// Keeps raw evidence under its hash for an observation that will name it. Secrets are removed from text first.
+    /// Stores raw evidence under its hash, for an observation that will refer to it. Secrets are removed from text
+    /// first.
     pub fn keep(&mut self, kind: &str, from: impl Read) -> Result<Evidence, LedgerError> {
         let shown = redact::raw(kind, from)
             .map_err(|error| LedgerError::io(&self.reader.dir, say::key!("ledger-doing-reading-raw"), error))?;
         self.reader.blobs().keep(kind, shown)
     }
 
-    /// Records all of the observations or none. They are on disk when this returns. Secrets are removed.
+    /// Records all of the observations or none. They are on disk when this returns. Secrets are removed first.
     pub fn append(&mut self, observations: &[Observation]) -> Result<Vec<Receipt>, LedgerError> {
         let time = now();
         let draft = |observation: &Observation| Draft {
@@ -90,7 +90,7 @@ impl Ledger {
         })
     }
 
-    /// A person's words for the worklog. They never affect a grade.
+    /// Records a person's words in the worklog. They never affect a grade.
     pub fn note(&mut self, text: &str) -> Result<Receipt, LedgerError> {
         let body = redact::text(text).into_owned().into_bytes();
         let draft = Draft { kind: RowKind::Note, origin: None, time: now(), body };
@@ -98,7 +98,7 @@ impl Ledger {
         receipts.pop().ok_or_else(|| self.broken(say::say!("ledger-note-lost")))
     }
 
-    /// Checks that the named evidence exists: a failed import may have removed evidence that both had added.
+    /// Checks that the evidence exists. A failed import may have removed evidence that this writer had also added.
     fn check_evidence(&self, observations: &[Observation]) -> Result<(), LedgerError> {
         let blobs = self.reader.blobs();
         let mut seen: Option<&str> = None;
@@ -116,7 +116,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Runs under the lock.
+    /// Writes the drafts. The caller holds the lock.
     pub(crate) fn write_locked(
         &mut self,
         drafts: impl Iterator<Item = Result<Draft, LedgerError>>,
@@ -168,7 +168,7 @@ impl Ledger {
         Ok(receipts)
     }
 
-    /// Opens or creates the database and the head. Runs under the lock.
+    /// Opens or creates the database and the head. The caller holds the lock.
     fn connect(&mut self) -> Result<(), LedgerError> {
         let path = self.reader.database.clone();
         let there = schema::check_header(&path)?;
@@ -178,7 +178,7 @@ impl Ledger {
             return Err(gone(&self.reader.dir, head));
         }
         let connection = schema::connect(&path, true)?;
-        // A killed creation may have left a file with a header; after the rollback it is empty.
+        // If creating the ledger was interrupted, the file may have a header. After the rollback it is empty.
         let made = schema::is_made(&connection, &path)?;
         if let Some(head) = head.filter(|head| !made && head.seq > 0) {
             return Err(gone(&self.reader.dir, head));
@@ -223,7 +223,7 @@ impl Ledger {
             }
             Some(_) => {}
         }
-        // Rows beyond the head: their writer died before moving it. They are kept if they follow from the head.
+        // The writer of these rows died before it updated the head. They are kept if they follow from the head.
         let mut tail = head;
         self.reader.rows(tail.seq + 1, |row| {
             if row.seq != tail.seq + 1 || row.prev != tail.hash || row.hash != row.expected_hash() {
@@ -272,7 +272,7 @@ impl Ledger {
     }
 }
 
-/// 128 random bits, from the system.
+/// 128 random bits from the system.
 fn new_id() -> io::Result<String> {
     Ok(hex::encode(sys::random::secret::<16>()?))
 }

@@ -1,5 +1,5 @@
-//! Ledgers and archives that released versions wrote stay readable, provable and writable. `tests/data/format-N` has one of each format, and is
-//! never written again: a new format adds a directory.
+//! Tests that ledgers and archives of released versions stay readable, provable and writable. `tests/data/format-N` has
+//! one of each format. It is never written again: a new format adds a directory.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn kept(format: u64) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/format-{format}"))
 }
 
-/// The format that this version writes, as it says itself of a ledger from the future.
+/// The format that this version writes, taken from its error for a ledger of a newer format.
 fn written_today() -> u64 {
     let keep = tempfile::tempdir().unwrap();
     record(&mut Ledger::open(keep.path()).unwrap(), 1).unwrap();

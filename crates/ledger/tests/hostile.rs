@@ -1,4 +1,4 @@
-//! Hostile archives and directories: each is refused with a message, and the ledger is unchanged.
+//! Tests hostile archives and directories: each is refused with a message, and the ledger is unchanged.
 
 mod common;
 
@@ -44,7 +44,8 @@ impl Place {
         all
     }
 
-    /// Checks that it is refused with this word, and that nothing in the ledger has changed.
+    /// Checks that the import is refused with a message that contains this word, and that nothing in the ledger has
+    /// changed.
     fn refuses(&mut self, path: &Path, word: &str) {
         let before = self.all();
         let error = self.ledger.import(path).unwrap_err().to_string();
@@ -62,7 +63,7 @@ impl Place {
 
 const THEIRS: &str = "0123456789abcdef0123456789abcdef";
 
-/// An archive with a valid chain, whatever its rows contain.
+/// An archive with a valid chain and any rows.
 fn archive(ledger: &str, rows: &[(Option<String>, Value)], blobs: &[(&str, &[u8])]) -> Value {
     let mut prev = Hash::genesis(ledger);
     let time = "2026-01-01T00:00:00.000Z";
@@ -122,7 +123,7 @@ fn every_piece_of_raw_evidence_must_come() {
     let mut place = Place::new();
     let (one, two, three) = (sha256(b"one"), sha256(b"two"), sha256(b"three"));
     let rows = [(None, naming(&one, 3)), (None, naming(&two, 3)), (None, naming(&three, 5))];
-    // The first piece exists, others do not: this used to be accepted, and then never verified.
+    // Only one of the three pieces exists. Such archives used to be accepted, and then never verified.
     for there in [&[(one.as_str(), b"one".as_slice())][..], &[(two.as_str(), b"two")], &[(three.as_str(), b"three")]] {
         place.refuses_archive(&archive(THEIRS, &rows, there), "and 1 more are missing");
     }
@@ -146,7 +147,8 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     let fact = serde_json::to_value(observation(7)).unwrap();
     let hash = "ab".repeat(32);
     let real = place.ledger.reader().row(1).unwrap().unwrap().hash.to_string();
-    // Claims to come from this very ledger: by its id, by an origin, also with the number and hash of a real row.
+    // The archive claims to come from this very ledger: by its id, or by an origin, also with the number and hash of a
+    // real row.
     place.refuses_archive(&archive(&own, &[(None, fact.clone())], &[]), "of this ledger, which has no such row");
     for forged in [format!("{own}#1@{hash}"), format!("{own}#99@{hash}"), format!("{own}#1@{real}")] {
         place.refuses_archive(
@@ -163,7 +165,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
         [(Some(third.clone()), fact.clone()), (Some(third.clone()), serde_json::to_value(observation(8)).unwrap())];
     place.refuses_archive(&archive(THEIRS, &twice, &[]), "is there twice");
     place.refuses_archive(&archive("../../x", &[(None, fact.clone())], &[]), "is not a ledger's ID");
-    // Rows that a ledger imported from a third one are accepted on its word, and marked as such.
+    // Rows that a ledger imported from a third one are accepted but marked, because only that ledger vouches for them.
     let path = place.path("archive.json");
     fs::write(&path, archive(THEIRS, &twice[..1], &[]).to_string()).unwrap();
     let imported = place.ledger.import(&path).unwrap();
@@ -180,7 +182,7 @@ fn parts_in_the_wrong_order_twice_or_without_end_are_refused() {
     let good = archive(THEIRS, &[(None, serde_json::to_value(observation(1)).unwrap())], &[]).to_string();
     let path = place.path("archive.json");
     let rows = &good[good.find("\"rows\"").unwrap()..good.find(",\"blobs\"").unwrap()];
-    // Rows after the raw evidence were never checked against it.
+    // Rows after the raw evidence would not be checked against it.
     let twice = good.replace("\"blobs\":[]", &format!("\"blobs\":[],{rows}"));
     let long = good.replace("2026-01-01T00:00:00.000Z", &"9".repeat(40 << 20));
     let nested = good.replace("\"observation\":{", &format!("\"observation\":{}{{", "[".repeat(100_000)));
@@ -205,7 +207,7 @@ fn only_regular_files_are_read() {
     symlink("/etc/passwd", &link).unwrap();
     place.refuses(&link, "a symbolic link, not a regular file");
     place.refuses(&place.path("nothing"), "No such file");
-    // The same for the files of a directory.
+    // The same applies to the files of a directory.
     let theirs = place.path("theirs");
     let mut other = Ledger::open(&theirs).unwrap();
     record(&mut other, 1).unwrap();
@@ -243,13 +245,13 @@ fn a_directory_of_another_make_is_refused_and_left_alone() {
     let mut other = Ledger::open(&theirs).unwrap();
     record(&mut other, 1).unwrap();
     drop(other);
-    // A planted journal: if it were replayed, it could name files to delete.
+    // A planted journal. If SQLite replayed it, it could name files to delete.
     let planted = place.path("planted");
     copy(&theirs, &planted);
     fs::write(planted.join("ledger.sqlite-journal"), "anything").unwrap();
     place.refuses(&planted, "was killed while writing");
     assert!(planted.join("ledger.sqlite-journal").exists());
-    // An endless view in place of the rows.
+    // An endless view replaces the table of rows.
     let endless = place.path("endless");
     copy(&theirs, &endless);
     let connection = rusqlite::Connection::open(endless.join("ledger.sqlite")).unwrap();

@@ -1,4 +1,4 @@
-//! Privacy: only the owner can access the ledger's files, and secrets are not stored in it.
+//! Tests privacy: only the owner can access the ledger's files, and no secrets are stored in it.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! What a ledger survives: kill -9 at any moment, several concurrent writers, a full disk, a read-only directory.
+//! Tests the failures that a ledger survives: kill -9 at any moment, several concurrent writers, a full disk, a
+//! read-only directory.
 
 mod common;
 
@@ -11,8 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-/// Not a test: the child process of the tests below. It records rows, and prints each row's number after `append` has
-/// returned.
+/// This is not a test but the child process of the tests below. It records rows, and prints each row's number after
+/// `append` has returned.
 #[test]
 #[ignore = "the writer that other tests start"]
 fn scribe() {
@@ -104,14 +105,14 @@ fn several_processes_write_one_chain() {
     assert_eq!(problems(&dir), Vec::<String>::new());
 }
 
-/// A limit on the file size makes writes fail like a full disk, and needs no privileges.
+/// A limit on the file size makes writes fail as on a full disk, without any privileges.
 #[test]
 fn a_full_disk_is_said_and_leaves_the_ledger_whole() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().join("ledger");
     record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
     let mut command = Command::new("sh");
-    // 128 blocks of 512 bytes; the signal is ignored, because a full disk sends none.
+    // The limit is 128 blocks of 512 bytes. The signal is ignored, because a full disk sends none.
     command.args(["-c", "ulimit -f 128; trap '' XFSZ; exec \"$0\" --ignored --exact scribe --nocapture"]);
     command.arg(env::current_exe().unwrap());
     arguments(&mut command, &dir, 1_000_000);
@@ -123,7 +124,7 @@ fn a_full_disk_is_said_and_leaves_the_ledger_whole() {
     assert_eq!(record(&mut Ledger::open(&dir).unwrap(), 2).unwrap(), acknowledged + 1, "with space it goes on");
 }
 
-/// A real full file system, if we may mount a small one.
+/// A real full file system, if this process may mount a small one.
 #[test]
 fn a_full_file_system_too() {
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +149,7 @@ fn a_read_only_directory_is_read_and_not_written() {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("ledger");
     record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
-    // Readable by all, because another user tries below.
+    // The directory is readable by all, because another user tries to write below.
     let read_only = |on: bool| {
         let mut open = vec![dir.clone()];
         while let Some(path) = open.pop() {
@@ -231,7 +232,7 @@ fn an_archive_is_merged_once_and_keeps_its_origin() {
     assert!(row.origin.as_deref().is_some_and(|origin| origin.starts_with(&format!("{id}#1@"))), "{row:?}");
     assert_eq!(ledger.reader().blobs().measure(&raw).unwrap(), ledger::Measured::Same);
     assert_eq!(problems(&dir), Vec::<String>::new());
-    // Imported back: our own rows are known, and so are theirs.
+    // After the import back, our own rows are known, and so are theirs.
     ledger.reader().export(&mut fs::File::create(&archive).unwrap()).unwrap();
     let imported = other.import(&archive).unwrap();
     assert_eq!((imported.added, imported.known), (1, 5));
@@ -271,8 +272,8 @@ fn an_archive_that_was_touched_is_refused_whole() {
     assert!(error.contains("No such file"), "{error}");
 }
 
-/// The state after a kill in the middle of the first transaction: some of the pages, and a journal that says that the
-/// file was empty before (<https://www.sqlite.org/fileformat2.html#the_rollback_journal>).
+/// The state after a kill in the middle of the first transaction: the file has some of the pages, and a journal says
+/// that the file was empty before (<https://www.sqlite.org/fileformat2.html#the_rollback_journal>).
 #[test]
 fn a_creation_that_was_killed_reads_as_empty_and_is_made_again() {
     let keep = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `verify` finds and names everything that was altered, cut, moved or removed.
+//! Tests that `verify` finds and names everything that was altered, cut off, moved or removed.
 
 mod common;
 
@@ -104,7 +104,7 @@ fn a_head_that_a_crash_left_behind_is_no_cut_tail() {
     let before = fs::read(dir.join("head")).unwrap();
     record(&mut Ledger::open(&dir).unwrap(), 50).unwrap();
     let after = fs::read(dir.join("head")).unwrap();
-    // The head was not written at all, or torn at any byte.
+    // The head was not written at all, or only a part of it.
     for torn in (0..=before.len()).step_by(9) {
         let mut head = before.clone();
         head[..torn].copy_from_slice(&after[..torn]);
@@ -152,8 +152,8 @@ fn raw_evidence_that_was_altered_or_removed_is_named() {
     assert_eq!(found[1], format!("raw evidence {second} (row 2) is missing"));
 }
 
-/// A flipped byte in the newest slot looks like a write interrupted by a crash: the rows are complete, and the last is
-/// reported as not acknowledged. If the last row is missing as well, it is a problem.
+/// A flipped byte in the newest slot looks like a write interrupted by a crash: the rows are complete, and the last one
+/// is reported as not acknowledged. If the last row is also missing, it is a problem.
 #[test]
 fn every_flipped_byte_of_the_head_is_seen() {
     let (keep, dir) = fresh();
@@ -172,9 +172,9 @@ fn every_flipped_byte_of_the_head_is_seen() {
     }
 }
 
-/// Every byte of the database in turn (every 13th here, all with WHICHKERNEL_FLIP_ALL=1): either the flip is found, or
-/// everything readable is exactly what was written. The latter are unused bytes: free space in a page, and header
-/// fields that SQLite does not use.
+/// Flips every byte of the database in turn (every 13th here, all with WHICHKERNEL_FLIP_ALL=1). Either the flip is
+/// found, or everything readable is exactly what was written. The latter happens for unused bytes: free space in a
+/// page, and header fields that SQLite does not use.
 #[test]
 fn a_flipped_byte_of_the_database_is_seen_or_holds_nothing() {
     let (keep, dir) = fresh();

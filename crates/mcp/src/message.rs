@@ -33,7 +33,7 @@ pub enum Message {
         method: String,
         params: Map<String, Value>,
     },
-    /// An answer to a request of ours; we make none.
+    /// An answer to one of our own requests; we send none.
     Answer,
     /// With the id if there is one, so that the client can match it with its request.
     Wrong {

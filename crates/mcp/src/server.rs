@@ -205,7 +205,7 @@ fn entry(document: &Document) -> Value {
     })
 }
 
-/// Shortens what a client sent before it is echoed.
+/// Shortens a client's text before it is echoed.
 fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 struct Echo {
     ran: Mutex<Vec<Value>>,
-    /// The call `wait` says that it began, and ends when it is told to.
+    /// The call `wait` reports its start here, and ends when it is told to.
     began: Mutex<Sender<()>>,
     go: Mutex<Receiver<()>>,
 }
@@ -222,7 +222,7 @@ fn calls_without_end_are_refused_and_not_kept() {
     assert_eq!(offer.ran.lock().unwrap().len(), 64);
 }
 
-/// A client that has gone away ends the server, not the test.
+/// If the client is gone, the server ends without a panic.
 #[test]
 fn an_output_that_nobody_reads_ends_it() {
     struct Gone;
@@ -239,7 +239,7 @@ fn an_output_that_nobody_reads_ends_it() {
     assert_eq!(ended.unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }
 
-/// Input that comes when the test sends it.
+/// Input that the test sends line by line.
 struct Fed {
     from: Receiver<Vec<u8>>,
     left: Cursor<Vec<u8>>,
@@ -265,7 +265,7 @@ fn pipe() -> (Fed, Sender<Vec<u8>>) {
     (Fed { from, left: Cursor::default() }, feed)
 }
 
-/// Output that the test gets line by line.
+/// Output that the test receives line by line.
 struct Told {
     part: Vec<u8>,
     to: Sender<Value>,

@@ -1,18 +1,18 @@
-//! Did you mean: the known word that is nearest to a slip. What counts as near is decided here alone.
+//! "Did you mean": the known word that is nearest to a misspelled one. Only this crate decides which words are near.
 #![forbid(unsafe_code)]
 
 use std::cmp::Reverse;
 
-/// Longer than any known word; comparing more is useless.
+/// No known word is longer, so the rest is not compared.
 const LONGEST: usize = 64;
 
-/// The known word that the user may have meant, if one is near. Of two equally near ones, the one with the longest common prefix:
-/// gfx1201 for gfx1202, not gfx1102.
+/// The known word that the user may have meant, if one is near. If two are equally near, the one with the longer common
+/// prefix: gfx1201 for gfx1202, not gfx1102.
 pub fn near<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_by(wanted, known, |word| (*word).to_owned())
 }
 
-/// The same for things that are known by a word; `word` spells one as `wanted` is spelled.
+/// The same for values that are identified by a word; `word` spells a value in the way `wanted` is spelled.
 pub fn near_by<T>(wanted: &str, known: impl IntoIterator<Item = T>, word: impl Fn(&T) -> String) -> Option<T> {
     if wanted.len() > LONGEST {
         return None;
@@ -27,10 +27,10 @@ pub fn near_by<T>(wanted: &str, known: impl IntoIterator<Item = T>, word: impl F
     best.map(|(_, one)| one)
 }
 
-/// Slips between them, and how alike they begin.
+/// The number of typing errors between two words, and the length of their common prefix.
 type Distance = (usize, Reverse<usize>);
 
-/// None if that many slips make another word of it. Two letters that changed places are one slip.
+/// None if the words differ too much to be a typing error. Two swapped letters are one error.
 fn distance(wanted: &str, known: &str) -> Option<Distance> {
     let most = if wanted.len() < 4 { 1 } else { 2.max(wanted.len() / 3) };
     if wanted.len().abs_diff(known.len()) > most {

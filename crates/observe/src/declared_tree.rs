@@ -1,5 +1,5 @@
-//! Declared: the content of a named source tree, for the ledger: its rules, the chains of requests through it, and what rocBLAS'
-//! sources say about GPUs.
+//! Declared: the content of a named source tree, for the ledger: its rules, the chains of requests through it, and the
+//! statements of rocBLAS' sources about GPUs.
 
 use crate::observer::Observer;
 use callchain::rocblas::Rocblas;
@@ -50,7 +50,7 @@ pub struct Way<'a> {
     pub steps: Option<&'a [ChainStep]>,
 }
 
-/// The chains of requests, and what they depend on.
+/// The chains of requests, and their dependencies.
 pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize) -> Result<Vec<Observation>, Refused> {
     let go = beside.iter().any(|fact| fact.at.file.ends_with(".go"));
     let name = if go { "ollama" } else { "llama.cpp" };
@@ -99,7 +99,7 @@ fn split_mode(caller: &str, beside: &[Beside], go: bool) -> Vec<Fact> {
     ]
 }
 
-/// What rocBLAS' sources say about GPUs.
+/// The statements of rocBLAS' sources about GPUs.
 pub fn rocblas(tree: &Tree, found: &Rocblas, files: usize) -> Result<Vec<Observation>, Refused> {
     let mut facts = Vec::new();
     for processor in &found.processors {

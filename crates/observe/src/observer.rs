@@ -5,7 +5,7 @@ use runtime::{Cache, installed::Installed};
 use say::{Message, say};
 use std::path::{Path, PathBuf};
 
-/// What an observer may examine, and what it may do for that.
+/// The inputs of an observer, and the work that it may do.
 #[derive(Debug, Clone, Default)]
 pub struct ObserveContext {
     /// The investigation's subject. Examine this first if it is here.
@@ -33,7 +33,7 @@ impl ObserveContext {
     }
 }
 
-/// Raw evidence that goes with an observation.
+/// Raw evidence for an observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raw {
     /// A media type or a plain word: `text/plain`, `launch trace`.
@@ -73,11 +73,11 @@ impl Sighting {
     }
 }
 
-/// The observer could not look at all. This is recorded, so that a claim can say why it is open.
+/// The observer could not observe anything. This is recorded, so that a claim can say why it is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
     pub why: Message,
-    /// The command or setting that would let it look.
+    /// The command or setting that would enable it.
     pub fix: String,
 }
 
@@ -92,7 +92,7 @@ pub trait Observer {
         env!("CARGO_PKG_VERSION")
     }
 
-    /// What it would see if it were present, by rung.
+    /// Its field of view by rung, if it could run.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
     /// The verb of the observer, if an investigation cannot run it automatically: it needs a named process, program or file.

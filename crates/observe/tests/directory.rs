@@ -1,4 +1,4 @@
-//! A conclusion about a directory covers only what could be read of it.
+//! A conclusion about a directory covers only the parts that could be read.
 
 use evidence::Word;
 use gpu::Arch;

@@ -47,7 +47,7 @@ fn an_ordinary_child() {
     assert!(process.mixed_releases().is_empty());
 }
 
-/// A library of our own, opened by path at run time, then removed: it is still read, and marked.
+/// A library that the test compiles, opens by path at run time, and then removes: it is still read, and marked.
 #[test]
 fn dlopened_and_deleted() {
     let dir = tempfile::tempdir().unwrap();
@@ -124,8 +124,8 @@ fn what_is_not_there_is_said() {
     }
 }
 
-/// Creates what `inspect PID --record` writes, with the machine name that a watch uses and the field of view that the
-/// observer states.
+/// Checks the observations of `inspect PID --record`: they have the machine name that a watch uses and the field of
+/// view that the observer states.
 #[test]
 fn what_is_recorded_of_a_process_has_the_subject_and_the_view_of_everybody() {
     let child = Running(Command::new("sleep").arg("60").spawn().unwrap());

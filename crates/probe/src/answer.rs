@@ -1,4 +1,4 @@
-//! The answer of `probe`: the server, every probe with its true count, and what could not be read.
+//! The answer of `probe`: the server, every probe with its true count, and the data that could not be read.
 
 use crate::change::{Change, Power};
 use crate::launches::{Launch, Watched};
@@ -10,26 +10,27 @@ use say::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a server was asked, what it really evaluated for it, how fast, and which path the source rules declare for each type.
+/// The prompts sent to a server, the tokens that it really evaluated, the speed, and the path that the source rules
+/// declare for each type.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     pub server: Server,
     pub probes: Vec<Probe>,
     /// Whether the true count of every question is known.
     pub counted: Conclusion,
-    /// Questions that got no counts, and why.
+    /// Questions without counts, and why.
     pub failed: Vec<Failure>,
-    /// Repeated runs of each length, summed up.
+    /// Repeated runs of each length, summarised.
     pub speed: Vec<Speed>,
     /// Cold and resident starts.
     pub load: Vec<Load>,
-    /// Where the time over the length steps, by more than chance; only of a sweep.
+    /// Steps in the time over the length that are larger than chance; only for a sweep.
     pub changes: Vec<Change>,
-    /// What the sweep could have seen; null where there was none.
+    /// The smallest step that the sweep could have detected; null without a sweep.
     pub power: Option<Power>,
-    /// The observer of launches, where one looked on (`--watch`).
+    /// The observer of launches, if there was one (`--watch`).
     pub watch: Option<Watched>,
-    /// What was asked for, or looked for, and could not be had.
+    /// Requested or expected results that are missing.
     pub left_out: Vec<Missing>,
     /// Why the run ended before its last question.
     #[serde(serialize_with = "say::in_english")]
@@ -41,7 +42,7 @@ impl answer::Answer for Answer {
     const SCHEMA: &'static str = "whichkernel.probe/1";
 }
 
-/// What there is not, and why.
+/// A missing result and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Missing {
     pub what: String,
@@ -56,30 +57,30 @@ pub struct Server {
     pub kind: &'static str,
     pub version: Option<String>,
     pub model: Option<String>,
-    /// Where it was asked; None for a replay.
+    /// The server's address; null for a replay.
     pub url: Option<String>,
-    /// The build of llama.cpp inside, and how that is known.
+    /// The build of llama.cpp in the server, and its source.
     pub build: Option<u64>,
-    pub build_from: Option<String>,
-    /// The releases whose rules were asked; the server's own is among them only where `rules_exact` says so.
+    pub build_from: Option<say::Kept>,
+    /// The releases whose rules were used; the server's own release is among them only if `rules_exact` is true.
     pub rules: Vec<String>,
     pub rules_exact: bool,
-    /// The server is newer than every release that is known here.
+    /// Whether the server is newer than every release that is known here.
     pub rules_older: bool,
-    /// The GPU whose rules were asked.
+    /// The GPU whose rules were used.
     pub target: Option<String>,
     pub card: Option<String>,
-    /// `rocm`, `cuda`, `vulkan`, `cpu`, as the server says.
+    /// `rocm`, `cuda`, `vulkan`, `cpu`, as the server reports it.
     pub backend: Option<String>,
-    /// How much of the model is on the GPU; null where the server does not say.
+    /// How much of the model is on the GPU; null if the server does not report it.
     pub offload: Option<Offload>,
     pub context: Option<u64>,
     pub slots: Option<u64>,
-    /// What else it says of itself, gathered as `watch` gathers it.
+    /// Other statements of the server about itself, collected as in `watch`.
     pub facts: Vec<Fact>,
-    /// The model's quantisation as the server names it: `Q4_K_M`.
+    /// The model's quantisation as the server reports it: `Q4_K_M`.
     pub quantization: Option<String>,
-    /// Types of the model's matrices, and where they were read.
+    /// The types of the model's matrices, and their source.
     pub types: Vec<TypeCount>,
     pub types_from: Option<&'static str>,
 }
@@ -102,7 +103,7 @@ pub struct TypeCount {
     pub tensors: u64,
 }
 
-/// What a server says of itself, and where.
+/// A statement of the server about itself, and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fact {
     pub field: &'static str,
@@ -117,14 +118,15 @@ pub struct Probe {
     pub name: String,
     /// Tokens that were sent.
     pub asked: Option<u64>,
-    /// Tokens of the prompt by the server's count.
+    /// Tokens of the prompt according to the server.
     pub reported: Option<u64>,
-    /// Tokens that were really evaluated; None where nothing here tells.
+    /// Tokens that were really evaluated; null if unknown.
     pub evaluated: Option<u64>,
     pub basis: Basis,
-    /// A second account agrees: the tokens that were sent beside the server's count of those it evaluated, or its log beside its answer.
+    /// Whether a second source agrees: the number of tokens sent with the server's count of evaluated tokens, or its
+    /// log with its answer.
     pub agreed: bool,
-    /// Column counts of the prompt's evaluations, in order; empty where they are not known.
+    /// Column counts of the prompt's evaluations, in order; empty if unknown.
     pub ne11: Vec<u64>,
     pub batching: Option<Batching>,
     pub prompt_ms: Option<f64>,
@@ -132,7 +134,7 @@ pub struct Probe {
     pub eval_ms: Option<f64>,
     pub load_ms: Option<f64>,
     pub zones: Vec<Zone>,
-    /// What the server launched while it answered; null where nobody looked.
+    /// The launches of the server while it answered; null if they were not observed.
     pub launches: Option<Vec<Launch>>,
     pub marks: Vec<Mark>,
 }
@@ -158,43 +160,43 @@ fn rate(count: u64, ms: f64) -> Option<f64> {
     (count > 0 && ms > 0.0).then(|| count as f64 * 1e3 / ms)
 }
 
-/// How the true count is known, the best first.
+/// How the true count is known, most reliable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// The server counts what it processes (`timings.prompt_n`).
+    /// The server counts the tokens that it processes (`timings.prompt_n`).
     Processed,
-    /// The server tells what it took from its cache.
+    /// The server reports the tokens that it took from its cache.
     CachedCount,
-    /// In this release the reported count is what was evaluated.
+    /// In this release, the reported count is the number of evaluated tokens.
     CountIsEvaluated,
     /// The server's debug line of this request.
     Log,
     /// An embedding takes nothing from the cache.
     Embedding,
-    /// From the prompts that were sent before: what the cache must hold.
+    /// Derived from the prompts sent before, which determine the content of the cache.
     OwnPrompts,
-    /// Nothing here tells.
+    /// Unknown.
     Unknown,
 }
 
-/// What a reader should know of a probe.
+/// A remark about a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// Part of the prompt came from the cache.
     Cached,
-    /// The server cut the prompt.
+    /// The server truncated the prompt.
     Truncated,
-    /// The prompt fills the context to the last token: it may have been cut.
+    /// The prompt fills the whole context, so it may have been truncated.
     FillsContext,
-    /// Batch sizes are the server's defaults: nobody said them.
+    /// Batch sizes are the server's defaults, because no source states them.
     AssumedBatch,
-    /// Other requests were evaluated together with it: its columns are not its own.
+    /// Other requests were evaluated together with it, so its columns include theirs.
     Shared,
-    /// How the server cuts prompts is not known.
+    /// It is unknown how the server splits prompts.
     NoBatch,
-    /// The server cut the prompt at a checkpoint of its own.
+    /// The server split the prompt at its own checkpoint.
     Checkpoint,
 }
 

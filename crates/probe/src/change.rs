@@ -3,40 +3,41 @@
 //!
 //! Runs of one length are summed up by the Hodges-Lehmann centre of their logarithms, corrected for rounds that were
 //! slower or faster as a whole. At every place a line is fitted to the lengths around it, with and without a step. A
-//! step counts where it is larger than the largest one of 97 % of the shuffles of the residuals, whatever its place
-//! (Westfall and Young 1993). Lines are never fitted across a step that was found. The seed is fixed, so that the same
-//! numbers give the same answer.
+//! step counts if it is larger than the largest step, at any place, in 97 % of the shuffles of the residuals (Westfall
+//! and Young 1993). Lines are never fitted across a step that was found. The seed is fixed, so that the same numbers
+//! give the same answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use sys::random::Seeded;
 
-/// From this length on the time is another.
+/// A length from which on the time changes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The first length after the step.
     pub at: u64,
-    /// How much the time jumps there, in milliseconds.
+    /// The jump of the time at this length, in milliseconds.
     pub jump_ms: f64,
-    /// The same as a share of the time before it: 0.1 is a tenth more.
+    /// The jump as a share of the time before it: 0.1 means 10 % more.
     pub step: f64,
-    /// How often chance alone gives as large a step anywhere in the sweep. Below 0.03, or it is not listed.
+    /// The probability that chance alone gives a step of this size anywhere in the sweep. Only steps below 0.03 are
+    /// listed.
     pub p: f64,
-    /// What the rules or the batches declare there; empty for a step that nothing declares.
-    pub declared: Vec<String>,
+    /// The changes that the rules or the batches declare there; empty if nothing is declared.
+    pub declared: Vec<say::Kept>,
 }
 
-/// What a sweep could have seen.
+/// The sensitivity of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Power {
     pub lengths: u64,
-    /// Runs of the length that has the fewest.
+    /// The number of runs of the length with the fewest.
     pub runs: u64,
     /// Standard deviation of one length's centre around its neighbours, as a share of the time.
     pub noise: f64,
-    /// The smallest step that is found in four of five such sweeps, as a share of the time.
+    /// The smallest step that four of five such sweeps detect, as a share of the time.
     pub smallest: f64,
-    /// Runs of each length that a step of 10 % takes.
+    /// The number of runs per length needed to detect a step of 10 %.
     pub runs_for_tenth: u64,
 }
 
@@ -64,7 +65,7 @@ const FOUR_OF_FIVE: f64 = 1.2;
 /// The size of a step that a sweep should find.
 const TENTH: f64 = 0.10;
 
-/// Steps in ascending order, and what could not have been detected. Points must be in ascending order of length.
+/// Steps in ascending order, and the sensitivity of the sweep. Points must be in ascending order of length.
 pub fn changes(points: &[Point]) -> (Vec<Change>, Option<Power>) {
     let runs = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
     let series = centres(points);

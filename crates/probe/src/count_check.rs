@@ -1,4 +1,4 @@
-//! Checks that everything that was to be asked was counted, by the server's own account in addition to ours.
+//! Checks that every planned question was counted, by the server's own account in addition to ours.
 
 use crate::answer::{self, Failure, Probe, Server};
 use crate::exchange::Exchange;
@@ -8,7 +8,7 @@ use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witnes
 use say::Message;
 use server::{Counters, Purpose, counts};
 
-/// How much was to be asked, and the sum of the server's own counters.
+/// The number of planned questions, and the sum of the server's own counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
     /// Questions in the plan; None for a recording.
@@ -17,8 +17,8 @@ pub struct Asked {
     pub counters: Option<(u64, u64)>,
 }
 
-/// Whether every planned question was asked and its true count is known, by the server's own count and by what was
-/// sent.
+/// Whether every planned question was asked and its true count is known, both from the server's count and from the
+/// tokens sent.
 pub fn counted(
     server: &Server,
     probes: &[Probe],

@@ -9,7 +9,7 @@ use crate::release::{self, Tables};
 use crate::replay::Recording;
 use crate::speed::{loads, speeds};
 use crate::zone::Rules;
-use say::say;
+use say::{Message, say};
 use server::claims::{Claim, Claims, Meaning, of_log};
 use server::log_facts::Stage;
 use server::{Build, Identity, llama_build};
@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// A GPU whose rules are used, whatever the server reports.
+    /// A GPU whose rules are used, regardless of the server's report.
     pub device: Option<Device>,
     /// A model file that the user named, or that was found where the server reports it.
     pub model: Option<Mix>,
     pub url: Option<String>,
 }
 
-/// What the whole recording shows, before any probe is read.
+/// Facts from the whole recording, collected before any probe is read.
 struct Around {
     identity: Identity,
     claims: Claims,
@@ -35,7 +35,7 @@ struct Around {
     offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
-    /// Whether the user named it, whatever the server reports.
+    /// Whether the user named it, regardless of the server's report.
     asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,
@@ -113,7 +113,7 @@ impl Around {
             model: self.identity.model.clone(),
             url,
             build: self.build.as_ref().map(|build| build.number),
-            build_from: self.build.as_ref().map(|build| build.from.clone()),
+            build_from: self.build.as_ref().map(|build| build.from.clone().into()),
             rules: tables.map(|table| format!("{} {}", table.source, table.version)).collect(),
             rules_exact: self.tables.as_ref().is_some_and(|tables| tables.exact),
             rules_older: self.tables.as_ref().is_some_and(|tables| tables.beyond),
@@ -220,7 +220,7 @@ pub fn points<'a>(probes: impl Iterator<Item = (u64, f64)> + 'a) -> Vec<Point> {
     times.into_iter().map(|(length, times)| Point { length, times }).collect()
 }
 
-/// Steps in the time over length, and what the rules and batches declare there.
+/// Steps in the time over length, and the declarations of the rules and batches at these lengths.
 fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     let exact = every.iter().filter(|probe| probe.is_exact() && probe.eval_count == Some(1));
     let points = points(exact.filter_map(|probe| Some((probe.asked?, probe.prompt_ms?))));
@@ -232,11 +232,11 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
         // One or two lengths beside the place count as the place: noise makes neighbours indistinguishable.
         let (from, to) = (before.unwrap_or(change.at).saturating_sub(2), change.at + 1);
         let near = |last: u64| (from..=to).contains(&last);
-        change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone()).collect();
+        change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone().into()).collect();
         if let Some(micro) = micro
             && (from..=to).any(|length| length > 0 && length % micro == 0)
         {
-            change.declared.push(format!("a micro-batch more after every {micro} tokens"));
+            change.declared.push(say!("probe-declared-batch", tokens = micro).into());
         }
     }
     (found, power)
@@ -244,9 +244,9 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
 
 /// Where the rules declare another path for some type of the model: the last length before the change, and what
 /// changes.
-fn limits(around: &Around) -> Vec<(u64, String)> {
+fn limits(around: &Around) -> Vec<(u64, Message)> {
     let Some(target) = around.target() else { return Vec::new() };
-    let mut list: Vec<(u64, String)> = Vec::new();
+    let mut list: Vec<(u64, Message)> = Vec::new();
     for table in around.tables.iter().flat_map(|tables| &tables.list) {
         for (ty, _) in around.mix.counts.keys() {
             let plan = table.targets.get(&target).and_then(|target| table.plans.get(*target.types.get(ty)?));
@@ -254,10 +254,10 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
                 if let [one, next] = pair
                     && let Some(last) = one.to.and_then(|to| u64::try_from(to).ok())
                 {
-                    let word =
-                        (last, format!("{ty}: {} to {} after {last} columns ({})", one.path, next.path, table.version));
-                    if !list.contains(&word) {
-                        list.push(word);
+                    let (path, then, version) = (&one.path, &next.path, &table.version);
+                    let change = (last, say!("probe-declared-path", ty, path, then, last, version));
+                    if !list.contains(&change) {
+                        list.push(change);
                     }
                 }
             }
@@ -266,7 +266,7 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
     list
 }
 
-/// The lengths on both sides of each change, which are worth a probe.
+/// The lengths on both sides of each change, for probing.
 pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec<u64> {
     let around = Around::look(recording, wanted, claims);
     limits(&around).into_iter().map(|(last, _)| last).collect()

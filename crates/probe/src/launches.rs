@@ -1,6 +1,7 @@
 //! The launches that a server made while it answered a question: the rows of a watch, separated by question.
 
 use evidence::{Canary, Conclusion, Contamination, DeviceKind, Rung};
+use say::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,28 +15,28 @@ pub struct Launch {
     /// `prefill`, `batch`, `decode`, `other`.
     pub phase: &'static str,
     pub family: &'static str,
-    /// Of the weights, where the name tells.
+    /// The type of the weights, if the kernel's name contains it.
     #[serde(rename = "type")]
     pub ty: Option<String>,
     pub columns: Option<u64>,
     pub path: Option<String>,
     pub launches: u64,
-    /// `launched` where a real device was seen, else `selected`.
+    /// `launched` if a real device was seen, otherwise `selected`.
     pub rung: Rung,
     #[serde(skip)]
     pub(crate) device: Option<DeviceKind>,
 }
 
-/// How well the launches were seen.
+/// How complete the observation of launches was.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Watched {
     pub observer: &'static str,
     pub rung: Rung,
     pub launches: u64,
-    /// Those that came while no question was under way.
+    /// Launches outside of any question.
     pub unattributed: u64,
     pub lost: u64,
-    /// Whether those that were seen are all.
+    /// Whether the observed launches are complete.
     pub seen: Conclusion,
 }
 
@@ -122,7 +123,7 @@ impl Onlooker {
     }
 
     /// One of our questions was seen to launch something in the target itself.
-    pub fn canary(&mut self, what: String) {
+    pub fn canary(&mut self, what: Message) {
         self.source.canary_in_target(what);
     }
 

@@ -1,5 +1,5 @@
-//! The phase proxy: what a server was asked, what it actually evaluated, how fast, and what the source rules declare
-//! for that.
+//! The phase proxy: the prompts sent to a server, the tokens that it really evaluated, the speed, and the paths that
+//! the source rules declare for them.
 //!
 //! A server's count of prompt tokens is not the number of columns of its matrix products: a cached prefix is not
 //! evaluated, a long prompt is cut, and the last layer sees one token. Every exchange is kept as it was sent and

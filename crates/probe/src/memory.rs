@@ -1,8 +1,8 @@
 //! Models a server's prompt cache from the prompts that it was sent, for servers that do not report what they reused.
 //!
 //! A tokenizer splits at words first. So if a prompt has as many words as the server counted tokens, every word is one
-//! token, and the common prefix of two prompts is known exactly. Ollama keeps what a slot evaluated (the prompt and all
-//! generated tokens but the last) and reuses the longest common beginning (runner/*/cache.go).
+//! token, and the common prefix of two prompts is known exactly. Ollama keeps the evaluated tokens of a slot (the
+//! prompt and all generated tokens except the last) and reuses the longest common prefix (runner/*/cache.go).
 
 /// The content of a slot, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(memory.reused(&of(" the u", false), Some(1)), None);
     }
 
-    /// An earlier run may have sent the same prompt: no conclusion until every slot has one of ours.
+    /// An earlier run may have sent the same prompt: no conclusion is possible until every slot contains one of our
+    /// prompts.
     #[test]
     fn a_cache_that_somebody_else_filled_is_not_taken_for_empty() {
         let mut memory = Memory::strange();

@@ -1,19 +1,20 @@
-//! From tokens to evaluations: how a prompt is cut into batches and micro-batches, which are the columns of its matrix products.
+//! From tokens to evaluations: how a prompt is split into batches and micro-batches, which are the columns of its
+//! matrix products.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How a server cuts.
+/// How a server splits prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Batching {
-    /// The most tokens of one call (`n_batch`).
+    /// The maximum number of tokens of one call (`n_batch`).
     pub batch: u64,
-    /// The most columns of one evaluation (`n_ubatch`, Ollama's `num_batch`).
+    /// The maximum number of columns of one evaluation (`n_ubatch`, Ollama's `num_batch`).
     pub micro_batch: u64,
     pub known: Known,
 }
 
-/// Where the sizes come from.
+/// The source of the sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Known {
@@ -21,9 +22,9 @@ pub enum Known {
     Log,
     /// The server's command line.
     Command,
-    /// The request asked for it.
+    /// The request.
     Request,
-    /// Nobody said: the defaults of this server.
+    /// No source states it: the defaults of this server.
     Default,
 }
 

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Changing one of these restarts Ollama's runner (server/sched.go, needsReload).
 const RUNNER: &[&str] = &["num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread"];
 
-/// What is known so far.
+/// The state while exchanges are read.
 #[derive(Debug)]
 pub struct Reader {
     pub identity: Identity,
@@ -149,7 +149,8 @@ impl Reader {
         let guessed = self.remember(exchange, counts);
         let reported = counts.reported;
         if let Some(processed) = counts.processed {
-            // Builds of 2024 count before they take back one token to have something to evaluate.
+            // Builds of 2024 count first, and then remove one token from the cached part so that there is something to
+            // evaluate.
             return (Some(processed.max(1)), Basis::Processed);
         }
         if let (Some(cached), Some(reported)) = (counts.cached, reported) {
@@ -256,7 +257,7 @@ impl Reader {
     fn batching(&self, exchange: &Exchange, counts: &Counts) -> Option<Batching> {
         let (batch, micro) = (self.stage.batch, self.stage.micro_batch);
         if batch.is_some() || micro.is_some() {
-            // Ollama uses the same size for both; llama-server uses its default for what is not set.
+            // Ollama uses the same size for both; llama-server uses its default for a size that is not set.
             let (usual_batch, usual_micro) =
                 if self.identity.kind == Kind::Ollama { (micro, batch) } else { (None, None) };
             let batch = batch.or(usual_batch).unwrap_or(2048);

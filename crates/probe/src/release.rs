@@ -4,7 +4,7 @@ use server::identity::build_number;
 use server::{Build, Identity, Kind};
 use source::decision_table::{self, DecisionTable};
 
-/// The tables to use: one if it is exactly that build, else those on both sides of it. `exact` says which.
+/// The tables to use: one if it is exactly that build, else those on both sides of it. `exact` tells which of the two.
 #[derive(Debug, Clone)]
 pub struct Tables {
     pub list: Vec<&'static DecisionTable>,
@@ -60,7 +60,7 @@ mod tests {
         // Newer than every listed release: it is not assumed to have the last one's build.
         assert_eq!(of(Kind::Ollama, "7.0.0"), (10488, vec!["b10586"], false, true));
         let identity = Identity { kind: Kind::Ollama, version: Some("7.0.0".into()), ..Identity::default() };
-        let from = build(&identity, None).unwrap().from;
-        assert!(!from.contains("7.0.0") && from.contains("the last that is known here"), "{from}");
+        let from = build(&identity, None).unwrap().from.to_string();
+        assert!(!from.contains("7.0.0") && from.contains("the latest version known here"), "{from}");
     }
 }

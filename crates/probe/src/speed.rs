@@ -11,7 +11,7 @@ pub struct Spread {
     pub least: f64,
     pub most: f64,
     pub runs: u64,
-    /// Runs that lie far outside of the others. They are counted in, because the median does not follow them.
+    /// Runs far outside of the others. They are included, because the median is not affected by them.
     pub outliers: u64,
 }
 
@@ -44,7 +44,7 @@ fn middle(sorted: &[f64]) -> Option<f64> {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Speed {
     pub asked: u64,
-    /// None where the runs differ, or nothing tells.
+    /// None if the runs differ or it is unknown.
     pub evaluated: Option<u64>,
     pub generated: Option<u64>,
     pub prompt_ms: Option<Spread>,

@@ -1,4 +1,4 @@
-//! What the source rules declare for a column count: the path per tensor type, graded by the judge.
+//! The path per tensor type that the source rules declare for a column count, graded by `evidence::judge`.
 //!
 //! A probe observes no launches, so the best possible grade is Inferred, by the rule `declared-choice`, from the tables
 //! of the matching release. If the server's build is between two tables, both must agree. If a watch observed launches
@@ -21,40 +21,40 @@ use std::collections::BTreeMap;
 pub struct Zone {
     #[serde(rename = "type")]
     pub ty: String,
-    /// None where the rules here decide nothing for it.
+    /// None if these rules decide nothing for it.
     pub path: Option<String>,
-    /// Of the path on this rung.
+    /// The grade of the path on this rung.
     #[serde(flatten)]
     pub grade: Grade,
-    /// `declared` where only the rules speak; `launched` or `selected` where a watch saw what was taken.
+    /// `declared` if only the rules are known; `launched` or `selected` if a watch observed the launches.
     pub rung: Rung,
-    /// Why it is unresolved, or by which rule it was inferred; `seen` where a watch saw it.
+    /// Why it is unresolved, or the rule of the inference; `seen` if a watch observed it.
     pub rule: String,
-    /// What the rules declare, beside what a watch saw.
+    /// The path that the rules declare, beside the observed one.
     pub declared: Option<String>,
-    /// What a watch saw launched for this type and width.
+    /// The kernels that a watch saw for this type and width.
     pub kernels: Vec<String>,
     pub columns: u64,
     pub tile: Option<i64>,
     pub place: Part,
-    /// Matrices of this type in this place; None where only the types are known.
+    /// Matrices of this type in this place; None if only the types are known.
     pub tensors: Option<u64>,
-    /// The condition that decided, with its file and line; of each release that was asked.
+    /// The deciding condition with its file and line, for each release that was used.
     pub source: Vec<String>,
 }
 
-/// Which part of an evaluation.
+/// The part of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// All layers, for each token of a micro-batch.
     Layers,
-    /// What only the token with an output goes through.
+    /// Matrices that only tokens with an output pass through.
     LastLayer,
-    /// The tokens that were generated.
+    /// The generated tokens.
     Decode,
     Experts,
-    /// Tokens of several requests, decoded side by side.
+    /// Tokens of several requests, decoded together.
     Parallel,
 }
 

@@ -1,5 +1,5 @@
-//! Recorded answers of two real servers, compared with what a preload counted inside them (`decode`: tokens and first
-//! position of every evaluating call). The recordings contain only the fields that are read.
+//! Recorded answers of two real servers, compared with the counts of a preload library inside them (`decode`: tokens
+//! and first position of every evaluating call). The recordings contain only the fields that are read.
 
 use probe::{Answer, Basis, Mark, Part, Probe, Wanted, replay};
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn read(name: &str, gpu: Option<&str>) -> Answer {
     probe::answer(&recording, &Wanted { device, ..Wanted::default() }, Default::default())
 }
 
-/// Tokens of every call of this exchange, by the preload.
+/// Tokens of every call of this exchange, as counted by the preload library.
 fn truth(name: &str) -> Vec<(String, Vec<(u64, u64)>)> {
     let text = std::fs::read_to_string(folder(name).join("index.json")).expect("an index");
     let index: Value = serde_json::from_str(&text).expect("JSON");
@@ -29,7 +29,7 @@ fn of<'a>(answer: &'a Answer, name: &str) -> &'a Probe {
     answer.probes.iter().find(|probe| probe.name == name).unwrap_or_else(|| panic!("{name} was not read"))
 }
 
-/// The prompt's calls: those before the first call of one token that follows on another.
+/// The first calls, up to the number of evaluated prompt tokens.
 fn prompt_calls(calls: &[(u64, u64)], evaluated: u64) -> Vec<u64> {
     let (mut list, mut sum) = (Vec::new(), 0);
     for (tokens, _) in calls.iter().take_while(|_| true) {
@@ -97,8 +97,8 @@ fn every_count_of_llama_server_is_the_true_one() {
     assert_eq!(of(&answer, "alt_a2").evaluated, Some(1));
 }
 
-/// Without the debug lines, the cache content follows from the prompts that were sent; what does not follow is not
-/// reported.
+/// Without the debug lines, the cache content is derived from the prompts that were sent; anything that cannot be
+/// derived is not reported.
 #[test]
 fn without_a_log_the_prompts_themselves_tell() {
     let mut recording = replay::open(&folder("ollama-0.9.3")).expect("a recording");

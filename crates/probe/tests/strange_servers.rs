@@ -1,5 +1,6 @@
-//! Things that are not servers, and servers that are busy, slow, endless, or disconnect: each is a few lines on the
-//! loopback, because no real one does it on command. Answers until then are kept, and the messages say what was wrong.
+//! Listeners that are not servers, and servers that are busy, slow, endless, or disconnect. Each is a small stub on the
+//! loopback, because a real server does not misbehave on command. Earlier answers are kept, and the messages say what
+//! went wrong.
 
 use evidence::{DeviceKind, Recorded};
 use probe::live::{Live, Plan, Run, run};
@@ -157,16 +158,16 @@ fn a_friendly_one_gives_exact_lengths() {
     assert!(run.ended.is_none());
     assert_eq!(lengths(&run.answer), [1, 8, 290, 600].map(|count| (Some(count), Some(count))));
     assert_eq!(run.answer.probes[3].ne11, [512, 88]);
-    // No field of this release shows what came from the cache: what was sent is the only account.
+    // No field of this release shows the cached tokens, so only the sent prompts are available.
     assert_eq!(run.answer.counted.reach().name(), "alone");
-    // The same from what was kept.
+    // The same result from the recording.
     let home = tempfile::tempdir().expect("a directory");
     probe::replay::write(home.path(), &run.recording).expect("written");
     let again = probe::answer(&probe::replay::open(home.path()).expect("read"), &Wanted::default(), Default::default());
     assert_eq!(lengths(&again), lengths(&run.answer));
 }
 
-/// Everything up to the seventh generation is answered; then this.
+/// Answers six generations normally, then replies with `answer`.
 fn after_six(answer: impl Fn() -> Option<String> + Send + Sync + 'static) -> Run {
     let seen = AtomicUsize::new(0);
     let to = ollama(move |_, _| (seen.fetch_add(1, Ordering::SeqCst) >= 6).then(&answer));
@@ -259,8 +260,8 @@ fn a_model_without_raw_prompts_is_asked_through_its_template() {
     assert_eq!(run.answer.failed, [], "that it was asked for a raw prompt first is no failure");
 }
 
-/// The whole ladder and the cold starts of the field notes, on a model with and without a begin-of-text token: what is recorded closes the claims of
-/// the built-in investigation, on the card that they are about and on no other.
+/// The whole ladder and the cold starts of the field notes, on a model with and without a begin-of-text token: the
+/// recorded observations decide the claims of the built-in investigation, but only on the card that the claims name.
 #[test]
 fn what_is_recorded_closes_the_field_notes_claims() {
     for begins in [false, true] {
@@ -279,7 +280,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
                 }
                 "/api/generate" => {
                     let reported = words + usize::from(begins);
-                    // It takes as long as it says.
+                    // The answer takes as long as the timings in it say.
                     std::thread::sleep(Duration::from_micros(24_000 + 83_000 + tokens * 9_300));
                     let answer = serde_json::json!({"response": " zz".repeat(usize::try_from(tokens).unwrap_or(0)), "done": true,
                         "prompt_eval_count": reported, "prompt_eval_duration": 24_000_000, "eval_count": tokens,
@@ -321,7 +322,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             runtime: Some("ollama-rocm-60303".into()),
             ..Ground::default()
         };
-        // For that machine: its timings, and what every RX 9070 XT would answer.
+        // That machine decides its own timings, and the claims that hold for every RX 9070 XT.
         let there = graded(&card, true);
         assert_eq!(there.len(), 15);
         let of = |list: &[(String, &'static str)], id: &str| list.iter().find(|one| one.0 == id).map(|one| one.1);
@@ -342,7 +343,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
     }
 }
 
-/// vLLM, Lemonade and similar servers: a count of the whole prompt and, if they report what was cached, the true count.
+/// vLLM, Lemonade and similar servers: a count of the whole prompt and, if they report cached tokens, the true count.
 #[test]
 fn openai_compatible_servers_are_read_as_far_as_they_count() {
     for cached in [None, Some(0), Some(2)] {
@@ -393,7 +394,7 @@ fn contradictory_answers_are_named_and_not_counted() {
         let to = ollama(move |body, _| {
             let value: serde_json::Value = serde_json::from_str(body).ok()?;
             let words = value["prompt"].as_str()?.split_whitespace().count();
-            // Only of the length that is asked.
+            // Applies only to the length under test.
             let mut answer = serde_json::json!({"model": "tiny:latest", "response": " x", "done": true, "prompt_eval_count": words,
                 "prompt_eval_duration": 50_000, "eval_count": 1, "eval_duration": 1000});
             if words == 9 {
@@ -412,8 +413,7 @@ fn contradictory_answers_are_named_and_not_counted() {
     }
 }
 
-/// Two consecutive runs on a server that caches what it was sent: no prompt of the second run begins like one of the
-/// first.
+/// Two consecutive runs on a server that caches prompts: no prompt of the second run begins like one of the first.
 #[test]
 fn a_second_run_does_not_hit_the_first_ones_prompts() {
     let kept: Arc<std::sync::Mutex<Vec<Vec<String>>>> = Arc::default();
@@ -424,7 +424,7 @@ fn a_second_run_does_not_hit_the_first_ones_prompts() {
         let words: Vec<String> = value["prompt"].as_str()?.split_whitespace().map(str::to_owned).collect();
         let mut kept = seen.lock().expect("no panic");
         let same = |old: &Vec<String>| old.iter().zip(&words).take_while(|(a, b)| a == b).count();
-        // The last four prompts are what four slots hold.
+        // Four slots hold the last four prompts.
         let most = kept.iter().rev().take(4).map(same).max().unwrap_or(0);
         hit.fetch_add(usize::from(most > 1), Ordering::SeqCst);
         kept.push(words);
@@ -457,7 +457,7 @@ fn a_sweep_counts_every_length_and_every_repeat() {
     assert_eq!((done.answer.counted.asked(), done.answer.counted.answered()), (Some(180), 180));
 }
 
-/// vLLM's answers tell nothing of its cache unless it was started so; its counters do (vllm/v1/metrics/loggers.py).
+/// vLLM's answers report cached tokens only with a start option; its counters always do (vllm/v1/metrics/loggers.py).
 #[test]
 fn the_counters_of_a_vllm_tell_what_came_from_its_cache() {
     for hits in [0, 16] {

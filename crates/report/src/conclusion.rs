@@ -41,7 +41,7 @@ pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
     }
 }
 
-/// The only observer that vouches for it, and what that observer cannot see in this target.
+/// The only observer that vouches for it, and its blind spots in this target.
 fn alone(lang: &Lang, conclusion: &Conclusion) -> String {
     let by: Vec<&str> = conclusion.by().collect();
     let spots: Vec<String> = conclusion.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
@@ -50,7 +50,7 @@ fn alone(lang: &Lang, conclusion: &Conclusion) -> String {
     lang.text_with(key, &[("by", by.join(&separator).into()), ("spots", spots.join(&separator).into())])
 }
 
-/// What an observer cannot see, with the names that it has in this target.
+/// An observer's blind spot, with the names that it has in this target.
 pub fn blind_text(lang: &Lang, spot: &BlindSpot) -> String {
     let kind = lang.text(&format!("blind-{}", spot.kind.key()));
     if spot.names.is_empty() {
@@ -60,7 +60,7 @@ pub fn blind_text(lang: &Lang, spot: &BlindSpot) -> String {
     lang.text_with("blind-named", &[("kind", kind.into()), ("names", names.into())])
 }
 
-/// The second accounts of a sentence about all there is.
+/// The second accounts behind a statement that something is complete.
 fn agreeing(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let universal = matches!(conclusion.says(), Says::Nothing | Says::Same | Says::All | Says::Complete);
     let others = conclusion.accounts().filter(|witness| *witness != Witness::Question);
@@ -84,7 +84,7 @@ fn shortened(lang: &Lang, what: &str) -> String {
     }
 }
 
-/// What was lost, unanswered or left out, in words; None if nothing was.
+/// Losses, unanswered questions and omissions, in words; None if there are none.
 pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let mut parts = Vec::new();
     let number = |key: &str, count: u64| lang.text_with(key, &[("count", count.into())]);

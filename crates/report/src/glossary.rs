@@ -65,12 +65,12 @@ pub fn term(lang: &Lang, wanted: &str) -> Option<Term> {
     Some(Term { term: written, text: lang.text(&format!("term-{id}")) })
 }
 
-/// A word of the field, explained.
+/// One term of the glossary, explained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Term {
-    /// As it is written.
+    /// The usual spelling.
     pub term: &'static str,
-    /// In English where it is JSON; else in the reader's language.
+    /// In English in JSON; otherwise in the reader's language.
     pub text: String,
 }
 
@@ -78,7 +78,7 @@ impl answer::Answer for Term {
     const SCHEMA: &'static str = "whichkernel.term/1";
 }
 
-/// The words that can be looked up.
+/// The terms of the glossary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Terms {
     pub terms: Vec<&'static str>,
@@ -88,7 +88,7 @@ impl answer::Answer for Terms {
     const SCHEMA: &'static str = "whichkernel.term-list/1";
 }
 
-/// Every term as it is written.
+/// The spelling of every term.
 pub fn terms() -> impl Iterator<Item = &'static str> {
     TERMS.iter().map(|(_, written, _)| *written)
 }

@@ -8,7 +8,7 @@ pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
     fact_of(lang, fact, None)
 }
 
-/// What an observation saw, with the target that it applies to: `BLAS (gfx942, Q4_K, columns 64-1024)`.
+/// The result of an observation, with the target that it applies to: `BLAS (gfx942, Q4_K, columns 64-1024)`.
 pub fn plain_seen(lang: &Lang, cite: &Citation) -> Option<String> {
     cite.fact.as_ref().map(|fact| fact_of(lang, fact, cite.target.as_deref()))
 }
@@ -51,9 +51,9 @@ pub fn plain_about(lang: &Lang, about: &About) -> String {
 pub fn plain_reason(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     let cite = |id: &ObservationId| reading.cites.iter().find(|cite| cite.observation == *id);
     let who = |id: &ObservationId| cite(id).map_or_else(String::new, |cite| plain_who(lang, cite));
-    let saw = |id: &ObservationId, said: &str| {
+    let saw = |id: &ObservationId, said: &say::Kept| {
         let fact = cite(id).and_then(|cite| cite.fact.as_ref());
-        fact.map_or_else(|| said.to_owned(), |fact| plain_fact(lang, fact))
+        fact.map_or_else(|| said.in_words(lang), |fact| plain_fact(lang, fact))
     };
     match reason {
         Reason::NotInView { rung, .. } => {
@@ -80,7 +80,7 @@ fn plain_who(lang: &Lang, cite: &Citation) -> String {
     lang.text_with("plain-who", &[("observer", cite.observer.name.as_str().into()), ("of", of.into())])
 }
 
-/// A list of fifty steps does not belong in a sentence.
+/// Shortens a long list, which does not belong in a sentence.
 fn shortened(text: &str) -> String {
     const MOST: usize = 70;
     if text.chars().count() <= MOST {

@@ -40,15 +40,15 @@ pub fn reasons(lang: &Lang, reading: &Reading) -> Vec<String> {
 }
 
 pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
-    reason_with(lang, reason, &|id| who(reading, id), &|_, saw| saw.to_owned())
+    reason_with(lang, reason, &|id| who(reading, id), &|_, saw| saw.in_words(lang))
 }
 
-/// `who` names an observation, `said` describes what it saw: in full or in plain words.
+/// `who` names an observation, `said` describes its result: in full or in plain words.
 pub(crate) fn reason_with(
     lang: &Lang,
     reason: &Reason,
     who: &dyn Fn(&ObservationId) -> String,
-    said: &dyn Fn(&ObservationId, &str) -> String,
+    said: &dyn Fn(&ObservationId, &Kept) -> String,
 ) -> String {
     let say = |key: &str, args: &[(&'static str, String)]| {
         let args: Vec<(&str, FluentValue<'_>)> =
@@ -72,7 +72,7 @@ pub(crate) fn reason_with(
             say("range-gap", &[("parameter", parameter.clone()), ("gap", gap.clone())])
         }
         Reason::WeakCanary { observation, canary } => {
-            say("weak-canary", &[("who", who(observation)), ("canary", canary.clone())])
+            say("weak-canary", &[("who", who(observation)), ("canary", canary.in_words(lang))])
         }
         Reason::OneAccount { observation } => say("one-account", &[("who", who(observation))]),
         Reason::Uncertified { observation } => say("uncertified", &[("who", who(observation))]),

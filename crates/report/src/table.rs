@@ -85,8 +85,8 @@ impl Table {
         out
     }
 
-    /// The same, never wider than `width`: titles wrap, no cell is cut inside a word, and of what still does not fit the columns named in `spare`
-    /// are left out, the first of them first.
+    /// The same, never wider than `width`: titles wrap, and no cell is cut inside a word. If the table still does not
+    /// fit, the columns in `spare` are left out, in their order.
     pub fn fitted(mut self, width: Option<usize>, spare: &[&str]) -> String {
         let Some(limit) = width else { return self.text(None) };
         let total = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
@@ -112,7 +112,7 @@ impl Table {
         out
     }
 
-    /// The longest word of each column; numbers have one.
+    /// The longest word of each column; a number counts as one word.
     fn least(&self) -> Vec<usize> {
         let word = |text: &str| pieces(text).into_iter().map(|piece| piece.trim_end().width()).max().unwrap_or(0);
         let of = |(at, column): (usize, &Column)| {

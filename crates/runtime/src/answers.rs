@@ -6,7 +6,7 @@ use answer::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The GPU stacks that were found on this machine.
+/// The GPU stacks found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Findings {
     pub found: Vec<Installation>,
@@ -16,13 +16,13 @@ impl Answer for Findings {
     const SCHEMA: &'static str = "whichkernel.runtime-find/1";
 }
 
-/// One installation: a directory, what told us what it is, and the libraries in it that matter.
+/// One installation: a directory, the evidence for its kind, and its relevant libraries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Installation {
     pub kind: Kind,
     pub path: String,
     pub version: Option<String>,
-    /// How it was come upon: `PATH`, a well-known directory, a running process.
+    /// How it was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }
@@ -71,7 +71,7 @@ pub struct Holding {
     pub state: State,
 }
 
-/// What its index says, or why it cannot be read.
+/// The content of its index, or why it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {

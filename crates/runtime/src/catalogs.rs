@@ -47,8 +47,9 @@ impl LibraryDir {
         if self.listing.is_hipblaslt() || path.contains("hipblaslt") { "hipblaslt" } else { "rocblas" }
     }
 
-    /// The library's version, major and minor at least: from the name of the shared library that lies beside the catalog
-    /// (`librocblas.so.4.4`), or from the catalog's own path (`rocblas/4.4.1/library`). The link alone is enough.
+    /// The library's version, major and minor at least: from the name of the shared library beside the catalog
+    /// (`librocblas.so.4.4`), or from the catalog's own path (`rocblas/4.4.1/library`). A symlink to a missing library
+    /// is enough.
     pub fn version(&self) -> Option<String> {
         let stem = format!("lib{}.so.", self.library());
         let above = self.dir.ancestors().skip(1).take(4);
@@ -129,7 +130,7 @@ fn symbols(source: &dyn ReadAt, target: &str) -> codeobject::Result<Vec<String>>
     Ok(table.iter().filter_map(|symbol| symbol.name.strip_suffix(".kd")).map(str::to_owned).collect())
 }
 
-/// The version suffixes of a shared library in a directory; of a link also the suffix of the file that it names.
+/// The version suffixes of a shared library in a directory; for a symlink, also the suffix of its target.
 fn versions(dir: &Path, stem: &str) -> Vec<String> {
     let suffix = |name: &Path| Some(name.file_name()?.to_str()?.strip_prefix(stem)?.to_owned());
     let mut out = Vec::new();
@@ -143,7 +144,7 @@ fn versions(dir: &Path, stem: &str) -> Vec<String> {
     out
 }
 
-/// Where distributions and AMD's packages put the catalogs of a library.
+/// The directories in which distributions and AMD's packages install the catalogs of a library.
 fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
     let below = |dir: &Path| -> Vec<PathBuf> {
         fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
@@ -159,8 +160,8 @@ fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
     out
 }
 
-/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual places are looked
-/// at first: a whole tree has hundreds of thousands of files.
+/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual directories
+/// are searched first: a whole tree has hundreds of thousands of files.
 pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> {
     let is = |dir: &LibraryDir| dir.library() == library;
     let usual = [root.to_owned()].into_iter().chain(usual_places(root, library));

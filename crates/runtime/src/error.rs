@@ -1,5 +1,6 @@
 //! Errors of runtimes, with the path and a remedy.
 
+use say::{Message, say};
 use std::{io, path::PathBuf};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -13,7 +14,7 @@ pub enum Error {
     UnknownArchive { path: PathBuf },
     NoApt { advice: String },
     Apt { command: String, said: String },
-    Git { command: String, said: String },
+    Git { command: String, said: Message },
     NoMirror,
     NoKeyring { path: PathBuf },
     NoPackage { suite: String, package: String, by: String },
@@ -31,9 +32,9 @@ pub enum Error {
     NoClang,
     NoCmake,
     NoHeaders { path: PathBuf },
-    Compile { unit: String, said: String },
-    Link { library: PathBuf, said: String },
-    Tools { said: String },
+    Compile { unit: String, said: Message },
+    Link { library: PathBuf, said: Message },
+    Tools { said: Message },
     BuildStopped { done: usize, total: usize },
     Busy { name: String, path: PathBuf },
 }
@@ -70,6 +71,11 @@ say::worded! { Error {
     BuildStopped { done, total } => "runtime-build-stopped",
     Busy { name, path } => "runtime-busy",
 }}
+
+/// What a program wrote about its failure.
+pub(crate) fn printed(line: Option<&str>) -> Message {
+    line.map_or_else(|| say!("runtime-no-output"), |line| Message::verbatim(line.trim()))
+}
 
 /// For `map_err`: the error with its path.
 pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(io::Error) -> Error + use<> {

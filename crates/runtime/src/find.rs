@@ -1,4 +1,4 @@
-//! `runtime find`: finds the GPU stacks on this machine, wherever they are installed.
+//! `runtime find`: finds the GPU stacks on this machine, in any location.
 
 mod places;
 mod processes;

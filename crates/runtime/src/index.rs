@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
 use sys::files::{self, Access};
 
-/// A runtime in the cache: where it came from, its packages, and what was left out.
+/// A runtime in the cache: its origin, its packages, and the parts that were left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Index {
     pub name: String,
-    /// Where it came from: a suite and mirror, an archive's file name, a directory.
+    /// Its origin: a suite and mirror, an archive's file name, a directory.
     pub origin: String,
-    /// True for a directory that was added where it is: `root` is then a link to it.
+    /// True for a directory that was added in place: `root` is then a symlink to it.
     #[serde(default)]
     pub linked: bool,
     pub date: String,
@@ -30,7 +30,7 @@ pub struct Index {
     pub packages: Vec<Package>,
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
-    /// Entries of the archives that were not written because they are no files (device nodes) or lead outside.
+    /// Archive entries that were not written because they are not files (device nodes) or lead outside.
     #[serde(default)]
     pub refused: Vec<String>,
 }
@@ -50,7 +50,7 @@ pub struct Package {
     pub skipped_bytes: u64,
 }
 
-/// A dependency that was not followed, and why: the runtime says what it lacks.
+/// A dependency that was not followed, and why, so that the gaps of a runtime are known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     pub package: String,

@@ -118,8 +118,8 @@ fn matches(pattern: &[char], name: &str) -> bool {
     reached[pattern.len()]
 }
 
-/// The files below a directory with AMD device code, without following symlinks; and what may have some but could not
-/// be examined: damaged or locked files, and archives.
+/// The files below a directory with AMD device code, without following symlinks; and the files that may have some but
+/// could not be examined: damaged or locked files, and archives.
 pub fn device_files(dir: &Path) -> (Vec<PathBuf>, Vec<Unread>) {
     let (mut found, mut packed) = (Vec::new(), Vec::new());
     let mut unread = inventory::walk_files(dir, &[], &mut |file, what| {

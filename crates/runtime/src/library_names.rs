@@ -7,7 +7,7 @@ pub const LAVAPIPE: &str = "lavapipe";
 /// Mesa's replacement for a kernel driver.
 pub const DRM_STAND_IN: &str = "drm-stand-in";
 
-/// Prefixes of file names and the part of the stack that each stands for; the longest match counts.
+/// Prefixes of file names, each with its part of the stack; the longest match counts.
 const PARTS: [(&str, &str); 45] = [
     ("libamdhip64", "hip"),
     ("libhiprtc", "hiprtc"),

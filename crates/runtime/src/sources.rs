@@ -2,6 +2,7 @@
 
 use crate::cache::Cache;
 use crate::error::{Error, Result, at};
+use say::{Message, Say as _, say};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use sys::files::{self, Access};
@@ -65,7 +66,7 @@ impl SourceTree {
         files::create_dir_all(&place, Access::Public).map_err(at(&place))?;
         let init = git().and_then(|mut git| git.arg("init").arg("--quiet").arg("--bare").arg(&place).output());
         let fetched = done("git init", init).and_then(|()| {
-            let mut git = git().map_err(|error| failed("git fetch", error.to_string()))?;
+            let mut git = git().map_err(|error| failed("git fetch", error.message()))?;
             git.arg("--git-dir").arg(&place).args(["fetch", "--quiet", "--depth", "1", self.url, self.commit]);
             done("git fetch", git.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).output())
         });
@@ -86,21 +87,18 @@ fn git() -> std::io::Result<Command> {
     Ok(git)
 }
 
-fn failed(command: &str, said: String) -> Error {
+fn failed(command: &str, said: Message) -> Error {
     Error::Git { command: command.to_owned(), said }
 }
 
 fn done(command: &str, output: std::io::Result<std::process::Output>) -> Result<()> {
-    let failed = |said: String| Error::Git { command: command.to_owned(), said };
     match output {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
-            Err(failed(said.lines().last().unwrap_or("no word from git").trim().to_owned()))
+            Err(failed(command, crate::error::printed(said.lines().last())))
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(failed("git is not here; install it".to_owned()))
-        }
-        Err(error) => Err(failed(error.to_string())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(failed(command, say!("runtime-no-git"))),
+        Err(error) => Err(failed(command, error.message())),
     }
 }

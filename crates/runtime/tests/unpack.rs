@@ -94,7 +94,7 @@ fn every_packing_is_told_by_its_bytes() {
     let zip = zip.finish().unwrap().into_inner();
     let cache = Cache::at(dir.path().join("cache"));
     for (name, data) in [("tar", tar.clone()), ("gz", gz), ("zst", zst), ("zip", zip)] {
-        // The name is wrong on purpose.
+        // The file name is deliberately wrong.
         let path = dir.path().join(format!("{name}.txt"));
         fs::write(&path, data).unwrap();
         add(&cache, name, &[path], &[], &|_| ()).unwrap();

@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// A name, or a sentence with its English. JSON has the English. A name, a foreign text, and a sentence that was recorded before there
-/// were messages have no message.
+/// A name, or a sentence in English. In JSON it is a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
 #[schemars(with = "String")]
 pub struct Kept {

@@ -31,6 +31,17 @@ impl File {
                 [value] => value.clone(),
                 _ => FluentValue::Error,
             });
+            // `{ COUNT($files, "file", "files") }`: "1 file", "2 files".
+            let _ = bundle.add_function("COUNT", |args, _| match args {
+                [FluentValue::Number(count), FluentValue::String(one), FluentValue::String(many)] => {
+                    let noun = if count.value == 1.0 { one } else { many };
+                    format!("{} {noun}", count.as_string()).into()
+                }
+                [FluentValue::String(count), FluentValue::String(one), FluentValue::String(many)] => {
+                    format!("{count} {}", if count == "1" { one } else { many }).into()
+                }
+                _ => FluentValue::Error,
+            });
             // The tests below catch syntax errors; at run time the rest of the file is still used.
             let resource = FluentResource::try_new(self.text.to_owned()).unwrap_or_else(|(resource, _)| resource);
             bundle.add_resource_overriding(resource);

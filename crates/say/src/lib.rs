@@ -17,8 +17,8 @@
 //!    variables are others than those of the English sentence. A test compares the two languages.
 //!
 //! Arguments can be texts, paths, numbers, and errors, which become sentences inside the sentence ([`ToArg`]). In a
-//! command to paste, `{ WORD($path) }` quotes the word. Format a number that is not decimal yourself: `at =
-//! format!("{at:#x}")`.
+//! command to paste, `{ WORD($path) }` quotes the word. `{ COUNT($files, "file", "files") }` is a number with its noun.
+//! Format a number that is not decimal yourself: `at = format!("{at:#x}")`.
 //!
 //! | for | use |
 //! |---|---|

@@ -9,7 +9,8 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A sentence of `locales/`, not yet in any language. Made by [`say!`](crate::say), rendered by [`Lang::say`]; its `Display` is English.
+/// A sentence as data: its key in `locales/` and its arguments. [`say!`](crate::say) creates it, [`Lang::say`] renders
+/// it, and its `Display` is English.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
@@ -18,14 +19,14 @@ pub struct Message {
     pub args: BTreeMap<Cow<'static, str>, Arg>,
 }
 
-/// What is filled in for a variable.
+/// The value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Arg {
     Text(String),
-    /// A number, by which a message can choose its form.
+    /// A number, which can select the plural form.
     Number(u64),
-    /// A sentence of its own, rendered in the reader's language too: the reason inside an error.
+    /// A nested sentence, also rendered in the reader's language: the reason inside an error.
     Message(Box<Message>),
 }
 

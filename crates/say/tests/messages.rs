@@ -39,8 +39,8 @@ fn a_reason_inside_is_in_the_readers_language_too() {
     let missing = || io::Error::from_raw_os_error(2);
     let error = Unread::Io { path: "/x".into(), source: missing() };
     assert_eq!(error.to_string(), "/x: No such file or directory (os error 2)");
-    assert_eq!(japanese(&error), "/x: そのようなファイルやディレクトリはありません (os error 2)");
-    assert_eq!(japanese(&Unread::from(missing())), "そのようなファイルやディレクトリはありません (os error 2)");
+    assert_eq!(japanese(&error), "/x: そのようなファイルやディレクトリはありません（os error 2）");
+    assert_eq!(japanese(&Unread::from(missing())), "そのようなファイルやディレクトリはありません（os error 2）");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn causes_follow_what_was_being_done() {
     };
     let error = failed().expect_err("refused");
     assert_eq!(error.to_string(), "git is not on PATH: Permission denied (os error 13)");
-    assert_eq!(error.in_words(&Lang::new("ja")), "git が PATH にありません: 権限がありません (os error 13)");
+    assert_eq!(error.in_words(&Lang::new("ja")), "git が PATH にありません: 権限がありません（os error 13）");
     assert!(!error.reader_left());
     let piped = Error::from(io::Error::from(ErrorKind::BrokenPipe));
     assert!(piped.context(say!("sys-hard-link")).reader_left());

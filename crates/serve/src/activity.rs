@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(500);
 /// The maximum length, so that it is shown as one line.
 const LONGEST: usize = 2048;
 
-/// Reports what a verb is doing.
+/// Reports the progress of a verb.
 #[derive(Debug)]
 pub struct Teller {
     file: PathBuf,
@@ -53,7 +53,7 @@ impl Drop for Teller {
     }
 }
 
-/// What one process said last.
+/// The last line of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     pub pid: u32,

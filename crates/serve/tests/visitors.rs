@@ -16,7 +16,7 @@ impl Pages for Two {
     fn file(&self, path: &str) -> Option<Vec<u8>> {
         match path {
             "index.html" => Some(b"<p>first".to_vec()),
-            // More than a socket takes at once.
+            // More than a socket's buffer holds.
             "large.csv" => Some(vec![b'x'; 8 << 20]),
             _ => None,
         }
@@ -36,7 +36,7 @@ fn with_server(test: impl FnOnce(&Server, &Two)) {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| server.run(&pages, &|| ended.load(Ordering::Relaxed)));
         {
-            // Also where the test fails.
+            // Ends the server even if the test fails.
             let _end = Ended(&ended);
             test(&server, &pages);
         }

@@ -5,7 +5,7 @@ use crate::exchange::{Exchange, Purpose};
 use crate::identity::Identity;
 use serde_json::Value;
 
-/// Which two things contradict each other.
+/// The two values that contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contradiction {
     Model { asked: String, answered: String },

@@ -57,7 +57,7 @@ say::worded! { Unread {
 
 say::wraps! { Unread { Contradictory(Contradiction) }}
 
-/// What a server did with a model when there was nothing to evaluate.
+/// The server's action on a model when there was nothing to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Only {
     Loaded,

@@ -13,7 +13,7 @@ say::named! {
         Ollama = "ollama",
         LlamaServer = "llama-server",
         Vllm = "vllm",
-        /// It speaks OpenAI's language and says no more of itself: Lemonade, a proxy.
+        /// It has OpenAI's API and reports nothing else about itself: Lemonade, a proxy.
         Openai = "openai",
         #[default]
         Unknown = "unknown",
@@ -43,7 +43,7 @@ pub struct Loaded {
 }
 
 impl Identity {
-    /// Takes what an exchange shows; known values are kept.
+    /// Takes over the values in an exchange; known values are kept.
     pub fn hear(&mut self, exchange: &Exchange) {
         if exchange.status != 200 {
             return;
@@ -143,14 +143,15 @@ impl Identity {
             return CountMeans::Whole;
         }
         match self.version.as_deref().and_then(release) {
-            // server.cpp counted what it processed until 0.2.0 (llm/ext_server), llama_server.go of 0.30.0 took `prompt_n`.
+            // Until 0.2.0, server.cpp counted the processed tokens (llm/ext_server); llama_server.go of 0.30.0 used
+            // `prompt_n`.
             Some(version) if version < [0, 2, 0] || version == [0, 30, 0] => CountMeans::Evaluated,
             _ => CountMeans::Whole,
         }
     }
 }
 
-/// What the reported count includes.
+/// The tokens that the reported count includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountMeans {
     /// The whole prompt, cached or not.

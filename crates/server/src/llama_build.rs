@@ -1,6 +1,7 @@
 //! The build of llama.cpp that a server contains.
 
 use crate::identity::{Identity, Kind, build_number, release};
+use say::{Message, say};
 
 const VENDORS: &str = include_str!("../data/ollama-vendors.tsv");
 
@@ -9,7 +10,7 @@ const VENDORS: &str = include_str!("../data/ollama-vendors.tsv");
 pub struct Build {
     pub number: u64,
     /// The source of the number, in technical terms.
-    pub from: String,
+    pub from: Message,
     /// The server is newer than our list: it contains this build or a later one.
     pub or_later: bool,
 }
@@ -31,14 +32,14 @@ pub fn build(identity: &Identity, logged: Option<u64>) -> Option<Build> {
             let or_later = rows.last().is_some_and(|(last, ..)| wanted > *last);
             let [a, b, c] = first;
             let from = match or_later {
-                true => format!("Ollama {a}.{b}.{c}, the last that is known here, has llama.cpp {commit} inside"),
-                false => format!("Ollama {} has llama.cpp {commit} inside", version?),
+                true => say!("server-build-ollama-last", version = format!("{a}.{b}.{c}"), commit),
+                false => say!("server-build-ollama", version = version?, commit),
             };
             Some(Build { number, from, or_later })
         }
         _ => {
             let number = version.and_then(build_number).or(logged)?;
-            Some(Build { number, from: format!("the server says build {number}"), or_later: false })
+            Some(Build { number, from: say!("server-build-number", number), or_later: false })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a server's log shows about its evaluations: batches, slots, contexts, cache hits, truncated prompts.
+//! Facts in a server's log about its evaluations: batches, slots, contexts, cache hits, truncated prompts.
 //!
 //! Lines of llama.cpp (src/llama-context.cpp, tools/server), of Ollama (runner/*/cache.go, runner/*/runner.go,
 //! llm/server.go) and of vLLM (vllm/config/scheduler.py). Claims about backend, layers and attention are gathered by
@@ -47,7 +47,7 @@ pub struct Truncation {
     pub new: u64,
 }
 
-/// What the log lines of one exchange show.
+/// The facts in the log lines of one exchange.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
     pub slots: Vec<CacheSlot>,

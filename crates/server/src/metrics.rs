@@ -12,9 +12,9 @@ pub struct Counters {
     pub processed: Option<u64>,
     /// Prompt tokens that came from a cache.
     pub cached: Option<u64>,
-    /// Requests that are under way.
+    /// Requests in progress.
     pub running: Option<u64>,
-    /// Requests that wait for one of those to end.
+    /// Requests that wait for one in progress to end.
     pub waiting: Option<u64>,
     pub model: Option<String>,
 }

@@ -22,7 +22,7 @@ say::named! {
 }
 
 impl Role {
-    /// By the program's own name and its first word, so that `grep ollama` does not count.
+    /// The role of a process, by the program's own name and its first word, so that `grep ollama` does not count.
     pub fn of(command: &[String]) -> Option<Role> {
         let name = |at: usize| command.get(at).and_then(|word| word.rsplit('/').next()).unwrap_or_default();
         let word = |at: usize| command.get(at).map_or("", String::as_str);
@@ -45,7 +45,7 @@ impl Role {
         }
     }
 
-    /// Whether clients talk to it; the others answer only their own server.
+    /// Whether clients connect to it; the others answer only their own server.
     pub fn answers(self) -> bool {
         !matches!(self, Role::OllamaRunner | Role::VllmEngine)
     }

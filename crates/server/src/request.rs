@@ -43,7 +43,7 @@ pub fn ready(at: &Endpoint) -> io::Result<bool> {
     Err(io::Error::other(say!("server-not-ready", seen = seen.join(", "))))
 }
 
-/// What a server generated.
+/// The text that a server generated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// The text, and the token ids if the server returns them.

@@ -1,4 +1,4 @@
-//! Where a process listens, from its own file descriptors.
+//! The addresses at which a process listens, from its own file descriptors.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

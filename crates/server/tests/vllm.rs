@@ -1,5 +1,5 @@
-//! vLLM's HTTP answers as its documentation and source have them (vllm/entrypoints/openai, 0.11), over a loopback or a
-//! Unix socket: its identity, its counts, its claims, and that a key is sent to it and nowhere else.
+//! vLLM's HTTP answers in the form of its documentation and source (vllm/entrypoints/openai, 0.11), over a loopback or
+//! a Unix socket: its identity, its counts, its claims, and that a key is sent only to it.
 
 use serde_json::{Value, json};
 use server::claims::{Gatherer, Meaning};
@@ -14,10 +14,10 @@ use sys::http::Address;
 
 const KEY: &str = "sk-only-for-this-server";
 
-/// What it was asked: the head of each request.
+/// The head of each request.
 type Heads = Arc<Mutex<Vec<String>>>;
 
-/// Answers one request as a vLLM that wants this key under `/v1`; `steps` counts its engine's steps.
+/// Answers one request like a vLLM that requires this key under `/v1`; `steps` counts its engine's steps.
 fn answer(stream: &mut (impl Read + Write), key: Option<&str>, steps: &Mutex<u64>, heads: &Heads) {
     let mut bytes = Vec::new();
     let (head, body) = loop {
@@ -52,7 +52,7 @@ fn answer(stream: &mut (impl Read + Write), key: Option<&str>, steps: &Mutex<u64
             let tokens = asked["prompt"].as_str().unwrap().split_whitespace().count();
             let count = asked["max_tokens"].as_u64().unwrap();
             *steps += count;
-            // What it was sent comes back, as a server that echoes its headers would.
+            // The answer contains the request's head, as from a server that echoes its headers.
             let choice = json!({"index": 0, "text": format!(" x {head}"), "finish_reason": "length"});
             let usage = json!({"prompt_tokens": tokens, "completion_tokens": count, "total_tokens": tokens as u64 + count,
                 "prompt_tokens_details": null});

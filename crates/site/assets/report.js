@@ -1,5 +1,5 @@
-// The whole behaviour of the report: language, theme, tabs, copy, virtual tables.
-// A classic script: modules and fetch do not work from file://. Without it the page reads in English.
+// The report's script: language, theme, tabs, copy, virtual tables.
+// A classic script, because modules and fetch do not work from file://. Without it, the page is in English.
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -35,13 +35,13 @@
     apply();
     document.dispatchEvent(new Event("whichkernel-lang"));
   }
-  apply(); // before the first paint: this script stands in <head>
+  apply(); // before the first paint, because this script is in <head>
 
   function t(text) { return text && typeof text === "object" ? text[state.lang] || text.en : text || ""; }
   function el(name, attributes, children) {
     var node = document.createElement(name);
     Object.keys(attributes || {}).forEach(function (k) { node.setAttribute(k, attributes[k]); });
-    (children || []).forEach(function (c) { node.append(c); }); // text goes in as text: names cannot become markup
+    (children || []).forEach(function (c) { node.append(c); }); // inserted as text, so that names cannot become markup
     return node;
   }
   function grade(name) {
@@ -50,7 +50,7 @@
     use.setAttribute("href", "#g-" + name); svg.append(use);
     return svg;
   }
-  // Words come from the page's data, so that there is one list of them: the messages of the program.
+  // Words come from the page's data, so that the program's messages are the only list.
   function data(id) { var e = document.getElementById(id); try { return e ? JSON.parse(e.textContent) : null; } catch (x) { return null; } }
   var lists = null;
   function words(list, key) { lists = lists || data("words") || {}; return t((lists[list] || {})[key]) || key || ""; }
@@ -63,7 +63,7 @@
     }
   }
 
-  // --- virtual table: fixed row height, only what is in view is in the document.
+  // --- virtual table: fixed row height; only visible rows are in the document.
   // spec: count, match(words, only) -> array of row numbers, cells(i) -> nodes, key(i), detail(i) -> nodes, order(a, b, key), find(key), csv(rows) -> lines
   function virtual(box, spec) {
     var H = 33, all = spec.match([], null), view = all, order = { key: null, up: true }, only = null, chosen = -1, printing = false;
@@ -74,7 +74,7 @@
       if (order.key) { view = view.slice().sort(function (a, b) { return spec.order(a, b, order.key) * (order.up ? 1 : -1) || a - b; }); }
       port.scrollTop = 0; draw();
     }
-    // A row may stand for several that nothing tells apart; `counted` keeps the sums of what does not change while one scrolls.
+    // A row may represent several identical ones; `counted` caches sums that do not change while scrolling.
     var counted = { of: null, sum: 0 }, whole = null;
     function sum(list) { return spec.weight ? list.reduce(function (n, i) { return n + spec.weight(i); }, 0) : list.length; }
     function total(list) {
@@ -115,7 +115,7 @@
     var saver = box.querySelector("[data-csv]");
     if (saver) saver.addEventListener("click", function () { save(saver.dataset.csv, spec.csv(view)); });
     port.addEventListener("scroll", draw, { passive: true });
-    port.addEventListener("keydown", function (e) { // arrows walk the rows, also beyond what is drawn
+    port.addEventListener("keydown", function (e) { // arrow keys move through the rows, also beyond the drawn ones
       var at = e.target.dataset && e.target.dataset.at; if (at === undefined || (e.key !== "ArrowDown" && e.key !== "ArrowUp")) return;
       var i = view.indexOf(Number(at)) + (e.key === "ArrowDown" ? 1 : -1);
       if (i < 0 || i >= view.length) return;
@@ -144,7 +144,7 @@
     document.addEventListener("whichkernel-page", draw);
     box.dispatchEvent(new Event("ready"));
     draw();
-    return function (key) { // from a link: bring it into view and open it
+    return function (key) { // from a link: scrolls to the row and opens it
       var r = spec.find ? spec.find(key) : -1; if (r < 0) return false;
       input.value = ""; filter();
       port.scrollTop = Math.max(0, view.indexOf(r) * H - 3 * H); choose(r); return true;
@@ -177,10 +177,10 @@
     });
   }
 
-  // Rows as arrays, texts once: [id, rung, observer, saw, subject, time, trust, raw]
+  // Rows as arrays, with each text stored once: [id, rung, observer, saw, subject, time, trust, raw]
   function observations(box) {
     var d = data(box.dataset.table) || { rows: [], texts: [] }, R = d.rows, T = d.texts;
-    var low = T.map(function (x) { return x.toLowerCase(); });
+    var low = T.map(function (x) { return (x.en ? x.en + " " + x.ja : x).toLowerCase(); });
     return virtual(box, {
       match: function (ws) {
         if (!ws.length) return range(R.length);
@@ -188,9 +188,9 @@
         return range(R.length).filter(function (i) { var r = R[i]; return ws.every(function (w, k) { return hits[k][r[2]] || hits[k][r[3]] || hits[k][r[4]] || r[0].indexOf(w) === 0 || r[1] === w; }); });
       },
       order: function () { return 0; },
-      cells: function (i) { var r = R[i]; return [{ text: r[0], cls: "mono" }, { text: words("rungs", r[1]) }, { text: T[r[2]] }, { main: T[r[3]] }, { text: T[r[4]] }]; },
+      cells: function (i) { var r = R[i]; return [{ text: r[0], cls: "mono" }, { text: words("rungs", r[1]) }, { text: T[r[2]] }, { main: t(T[r[3]]) }, { text: T[r[4]] }]; },
       detail: function (i) {
-        var r = R[i], raw = JSON.parse(T[r[7]]), out = [el("p", {}, [el("code", {}, [r[0]]), " · " + words("rungs", r[1]) + " · " + T[r[2]] + " · " + T[r[5]]]), el("p", {}, [el("code", {}, [T[r[3]]])]), el("p", { "class": "quiet" }, [T[r[4]]]), el("p", { "class": "quiet" }, [T[r[6]]])];
+        var r = R[i], raw = JSON.parse(T[r[7]]), out = [el("p", {}, [el("code", {}, [r[0]]), " · " + words("rungs", r[1]) + " · " + T[r[2]] + " · " + T[r[5]]]), el("p", {}, [el("code", {}, [t(T[r[3]])])]), el("p", { "class": "quiet" }, [T[r[4]]]), el("p", { "class": "quiet" }, [t(T[r[6]])])];
         raw.forEach(function (x) { out.push(el("p", { "class": "small" }, [x[1] ? el("a", { "class": "mono", href: x[1] }, [x[0]]) : el("span", { "class": "mono" }, [x[0]]), " " + x[2] + ", " + x[3].toLocaleString("en") + " B"])); });
         out.push(command("whichkernel ledger show " + r[0] + (raw.length ? " --raw" : "")));
         return out;
@@ -199,8 +199,8 @@
     });
   }
 
-  // Kernels, packed (packed.rs): a name is what it does not share with the one before; a row is how far name and bundle are from
-  // the last row's, and which set of seven numbers it has (SGPR, VGPR, LDS, scratch, wave, stub, how many).
+  // Kernels, packed (packed.rs): a name is its difference from the previous one; a row is the distances of its name and bundle from
+  // those of the last row, and the index of its set of seven numbers (SGPR, VGPR, LDS, scratch, wave, stub, count).
   function kernels(box) {
     var d = data(box.dataset.kernels) || { names: [], numbers: [], groups: [] }, S = d.numbers, G = d.groups, N = [], before = "";
     for (var j = 0; j < d.names.length; j += 3) { before = before.slice(0, d.names[j]) + d.names[j + 1] + before.slice(before.length - d.names[j + 2]); N.push(before); }
@@ -214,7 +214,7 @@
     var keys = { sgpr: 0, vgpr: 1, lds: 2, scratch: 3, wave: 4, stub: 5, count: 6 };
     function v(i, k) { return S[set[i] + keys[k]]; }
     function shown(x) { return x < 0 ? "–" : x; }
-    // Texts are put in order once; after that numbers are compared.
+    // Texts are sorted once; after that, their ranks are compared.
     var ranks = {};
     function rank(of, texts) {
       if (!ranks[of]) { ranks[of] = new Int32Array(texts.length); range(texts.length).sort(function (a, b) { return compare(texts[a], texts[b]); }).forEach(function (x, i, all) { ranks[of][x] = i && texts[all[i - 1]] === texts[x] ? ranks[of][all[i - 1]] : i; }); }
@@ -255,7 +255,7 @@
       }
     });
   }
-  // As csv.rs: a cell that a spreadsheet would run is quoted, so that a hostile name stays a name there too.
+  // Like csv.rs: a cell that a spreadsheet would run as a formula is quoted, so that a hostile name stays text.
   function cell(text) {
     if (/^[=+\-@\t\r]/.test(text)) text = "'" + text;
     return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
@@ -266,7 +266,7 @@
     setTimeout(function () { URL.revokeObjectURL(url); }, 60000);
   }
 
-  // --- tabs: every panel is in the page; arrows move, the panel follows
+  // --- tabs: every panel is in the page; arrow keys select a tab and show its panel
   function tabs(list) {
     var all = Array.prototype.slice.call(list.querySelectorAll("[role=tab]"));
     function choose(tab, focus) {
@@ -286,7 +286,7 @@
     choose(all.filter(function (o) { return o.getAttribute("aria-selected") === "true"; })[0] || all[0]);
   }
 
-  // --- all pages in one file: one is shown, the address says which
+  // --- all pages in one file: the address selects the page to show
   function single() { return document.querySelector("main[data-single]"); }
   function turn(name, at) {
     var main = single(), all = Array.prototype.slice.call(main.querySelectorAll("article"));
@@ -328,7 +328,7 @@
         });
         return;
       }
-      var a = e.target.closest("a[href]"); // language and theme travel with the link
+      var a = e.target.closest("a[href]"); // the link keeps language and theme
       if (!a) return;
       var to = a.dataset.to || a.getAttribute("href");
       if (/^[^:#?]+\.html(#.*)?$/.test(to)) {
@@ -342,7 +342,7 @@
         go(to.slice(1)); if (to === "#main") { var m = document.getElementById("main"); m.tabIndex = -1; m.focus(); }
       }
     });
-    function follow() { // also the way back
+    function follow() { // also when going back
       var h = hash(); ["lang", "theme"].forEach(function (k) { if (h.get(k)) state[k] = h.get(k); }); apply();
       if (single()) turn(h.get("page") || "index", h.get("at")); else go(h.get("at"));
     }
@@ -351,11 +351,11 @@
     live();
   });
 
-  // --- served by `report --serve`: the page asks its own server whether there is something new
+  // --- served by `report --serve`: the page polls its own server for changes
   function live() {
     var mark = document.querySelector("meta[name=live]"); if (!mark || !/^http/.test(location.protocol)) return;
     var known = mark.content, bar = el("p", { "class": "under-way", role: "status" }), main = document.querySelector("main");
-    // What is being looked at and not recorded yet: no evidence, and said as such.
+    // Work in progress that is not recorded yet: not evidence, and labelled accordingly.
     function now() {
       fetch("under-way.json", { cache: "no-store" }).then(function (r) { return r.ok ? r.json() : []; }).then(function (all) {
         bar.textContent = all.map(function (one) { return mark.getAttribute("data-" + document.documentElement.lang) + " whichkernel " + one.verb + ", " + one.seconds + " s" + (one.line ? ": " + one.line : ""); }).join("\n");

@@ -26,7 +26,8 @@ pub struct Build {
     table: Option<Rc<DecisionTable>>,
 }
 
-/// What host code chose, or a process launched, on one card. These are points, because only these counts were tried.
+/// The choices of host code, or the launches of a process, on one card. These are points, because only these counts
+/// were tried.
 #[derive(Debug, Clone)]
 pub struct Run {
     pub rung: Rung,

@@ -19,11 +19,11 @@ pub struct Next {
     pub questions: Vec<String>,
     /// The missing prerequisites, in words; empty if it can be run here.
     pub needs: Vec<Pair>,
-    /// Whether some of them can be decided with what is here.
+    /// Whether some of them can be decided on this machine.
     pub possible: bool,
 }
 
-/// A person's words in the ledger.
+/// A note by a person in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub row: u64,

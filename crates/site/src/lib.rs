@@ -1,8 +1,8 @@
 //! An investigation as pages: static HTML, both languages, from graded readings and the observations behind them.
 //!
 //! Input is data, output is files: nothing here opens a ledger, examines a machine or computes a grade. Pages show only
-//! what is in their input, and missing input is drawn as a gap. Names are untrusted text and are always escaped; the
-//! pages load nothing and run only their own script.
+//! their input, and missing input is drawn as a gap. Names are untrusted text and are always escaped; the pages load
+//! nothing and run only their own script.
 #![forbid(unsafe_code)]
 
 mod atlas;

@@ -216,7 +216,7 @@ pub fn mono(text: &str) -> Markup {
     html! { span.mono { (shown(text)) } }
 }
 
-/// What the colours of paths mean.
+/// The legend of the path colours.
 pub fn path_key(study: &Study<'_>) -> Markup {
     let all = [("vec", "MMVQ MMVF"), ("tile", "MMQ MMF"), ("blas", "BLAS"), ("none", "?")];
     html! {

@@ -3,7 +3,7 @@
 use evidence::Coverage;
 
 say::named! {
-    /// How much of a file was read, by the best look at it.
+    /// How much of a file was read, by its most complete observation.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Read: key {
         #[default]

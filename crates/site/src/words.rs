@@ -12,7 +12,7 @@ use say::Message;
 pub enum Arg {
     /// A name, a value: the same in both languages.
     Text(String),
-    /// The same, in the type of code.
+    /// The same, in a monospaced font.
     Code(String),
     Number(u64),
     /// Words in both languages.
@@ -73,6 +73,12 @@ impl From<Kept<'_>> for Arg {
 impl From<Kept<'_>> for Pair {
     fn from(kept: Kept<'_>) -> Self {
         Pair { en: kept.english.to_owned(), ja: say::kept(&Lang::new("ja"), kept.said, kept.english) }
+    }
+}
+
+impl From<&say::Kept> for Pair {
+    fn from(kept: &say::Kept) -> Self {
+        Kept { english: &kept.english, said: kept.said.as_ref() }.into()
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 mod small;
 
-/// Chromium with its debugging pipe on our two pipes. Ends with the test.
+/// Chromium with its debugging pipe connected to our two pipes. It ends with the test.
 struct Browser {
     child: Child,
     to: ChildStdin,
@@ -24,7 +24,7 @@ struct Browser {
 impl Browser {
     fn start() -> Browser {
         let profile = tempfile::tempdir().expect("a folder for the browser");
-        // Descriptors 3 and 4 are where it reads and writes; a shell puts our pipes there.
+        // Chromium reads from descriptor 3 and writes to 4; a shell puts our pipes there.
         let line = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
                     --no-first-run --disable-background-networking --disable-component-update --lang=en-US \
                     --user-data-dir=\"$0\" --remote-debugging-pipe about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1";
@@ -112,7 +112,7 @@ impl Browser {
     /// Polls until the condition holds; the test's own time limit ends it otherwise.
     fn until(&mut self, script: &str) {
         for _ in 0..600 {
-            // Between two pages there may be none to ask.
+            // Between two pages there may be no document that could answer.
             let asked = json!({"expression": script, "returnByValue": true});
             if self.try_call("Runtime.evaluate", asked).is_ok_and(|said| said["result"]["value"] == json!(true)) {
                 return;
@@ -153,7 +153,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The shell has become the browser: this is the one process that we started.
+        // The shell has executed the browser: this is the one process that we started.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -218,7 +218,7 @@ fn every_page_reads_in_both_languages_and_themes_at_every_width() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A file that the browser saves, once it has; the test's own time limit ends what never comes.
+/// Reads a file that the browser saves, once it exists; otherwise the test's own time limit ends the wait.
 fn read_when_there(path: &std::path::Path) -> String {
     for _ in 0..600 {
         if let Ok(text) = std::fs::read_to_string(path) {
@@ -235,12 +235,12 @@ fn one_finds_ones_way() {
     let mut browser = Browser::start();
     browser.size(1280);
     browser.open(&format!("{base}/index.html#theme=light"));
-    // The switch stays while navigating.
+    // The chosen language stays while navigating.
     browser.eval("document.querySelector('[data-set=\"lang=ja\"]').click()");
     assert_eq!(browser.eval("document.documentElement.lang"), json!("ja"));
     browser.eval("document.querySelector('.side a[href^=\"map.html\"]').click()");
     browser.until("location.pathname.endsWith('map.html') && document.documentElement.lang === 'ja'");
-    // The title is set when the page is whole, which is a moment later.
+    // The title is set a moment later, when the page is complete.
     browser.until("document.title === document.querySelector('meta[name=title-ja]')?.content");
     // Search over the claims, and over the largest table.
     browser.open(&format!("{base}/index.html#lang=en"));
@@ -268,7 +268,7 @@ fn one_finds_ones_way() {
         json!(true),
         "sorted by registers, the most first"
     );
-    // What is listed, as a file: made by the page itself.
+    // The page itself saves the listed rows as a file.
     let saved = dir.path().join("saved");
     browser.call("Page.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": saved}));
     browser.eval("var q = document.querySelector('#kernels-search'); q.value = 'kernel_6999 gfx1201'; q.dispatchEvent(new Event('input')); document.querySelector('[data-csv]').click()");
@@ -281,7 +281,7 @@ fn one_finds_ones_way() {
     browser.eval("document.querySelector('.evidence a[href*=\"#o-\"]').click()");
     browser.until("location.pathname.endsWith('observations.html') && document.querySelector('tr.sel') !== null");
     assert_eq!(browser.complaints(), Vec::<String>::new());
-    // All of it as one file.
+    // All pages as one file.
     browser.open(&format!("file://{}/single.html#lang=en", dir.path().display()));
     assert_eq!(browser.eval("document.querySelectorAll('article:not([hidden])').length"), json!(1));
     browser.eval("document.querySelector('.side a[data-to=\"map.html\"]').click()");
@@ -318,7 +318,7 @@ fn served_pages_ask_their_own_server_and_load_themselves_anew() {
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let run = scope.spawn(|| server.run(&pages, &|| ended.load(Ordering::Relaxed)));
-        // The server ends also where the test fails.
+        // The server also ends if the test fails.
         let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut browser = Browser::start();
             browser.size(1280);

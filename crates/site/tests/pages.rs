@@ -158,8 +158,8 @@ fn two_builds_of_one_name_are_two_files() {
     assert!(!page(&one, &library(&one)).contains("@abab"));
 }
 
-/// rocBLAS and hipBLASLt keep their kernels in files beside the library: such a library has a page, under the name by
-/// which others depend on it.
+/// rocBLAS and hipBLASLt keep their kernels in files beside the library. A library with such a catalog has a page,
+/// under the name that its dependents use.
 #[test]
 fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
     let runtime = || Subject::of(Artifact::None).runtime("debian");
@@ -244,7 +244,7 @@ fn page(site: &Site, name: &str) -> String {
     String::from_utf8(site.file(name).unwrap_or_else(|| panic!("no {name}")).to_vec()).expect("UTF-8")
 }
 
-/// What a page gives its script.
+/// The data that a page passes to its script.
 fn data(site: &Site, name: &str, id: &str) -> Value {
     let text = page(site, name);
     let from = text.split_once(&format!("<script type=\"application/json\" id=\"{id}\">")).expect("the data").1;
@@ -274,12 +274,12 @@ fn the_drawings_follow_what_was_observed() {
         map.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next()).collect::<Vec<_>>().join("\n")
     };
     let usual_drawing = drawn(&usual());
-    // One observation less, and another path: each draws another picture.
+    // One observation less, or another path, changes the drawing.
     let less = drawn(&usual()[..1]);
     let blas = drawn(&[path(COMMIT, "gfx1201", "1..8", "MMVQ"), path(COMMIT, "gfx1201", "9..1024", "BLAS")]);
     assert!(usual_drawing != less && usual_drawing != blas && less != blas);
     assert!(blas.contains("BLAS") && !usual_drawing.contains(">BLAS<"), "{usual_drawing}");
-    // Another subject in the file asks for another map of the same observations.
+    // If the file names another subject, the map of the same observations differs.
     let card = FILE.replace("target = \"gfx1201\"", "target = \"gfx900\"");
     let both = [usual(), vec![path(COMMIT, "gfx900", "1..1024", "BLAS")]].concat();
     let (one, other) = (site_of(FILE, &both, &[]), site_of(&card, &both, &[]));
@@ -317,7 +317,7 @@ fn another_subject_lends_nothing() {
         chain.split("id=\"selected\"").nth(1).expect("the rung").split("id=\"launched\"").next().expect("its end");
     assert!(selected.contains("Not observed.") && selected.contains("Observations of other subjects"), "{selected}");
     assert!(selected.contains("debian") && !selected.contains("g-refuted"), "{selected}");
-    // The same observation of the investigation's own subject does speak.
+    // The same observation about the investigation's own subject counts.
     let own = Subject::of(Artifact::None).runtime("ollama").target("gfx1201").model("m").device(DeviceKind::StandIn);
     let mut seen = usual();
     seen.push(see::<Selected>(own, "matmul.path", &[("type", "Q4_K"), ("columns", "290")], "MMQ"));

@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What `diff` answers for two source trees.
+/// The answer of `diff` for two source trees.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SourceDiff {
-    /// Always `source`: other kinds have schemas of their own.
+    /// Always `source`: other kinds have their own schemas.
     pub kind: &'static str,
     /// Always `declared`.
     pub rung: Rung,
-    /// The commit, or what was typed.
+    /// The commit, or the user's input.
     pub a: String,
     pub b: String,
     pub conclusion: Conclusion,
@@ -29,36 +29,36 @@ impl answer::Answer for SourceDiff {
     const SCHEMA: &'static str = "whichkernel.diff/4";
 }
 
-/// Column counts at which one card and type are served otherwise.
+/// Column counts at which the choice for one card and type differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
-    /// As `--op` takes it: `mul-mat`.
+    /// As in `--op`: `mul-mat`.
     pub operation: String,
     pub target: String,
     pub card: Option<String>,
     #[serde(rename = "type")]
     pub ty: String,
-    /// The first and the last column count, of those asked about.
+    /// The first and the last of the requested column counts that differ.
     pub from: i64,
     pub to: i64,
-    /// How many of those asked about lie between.
+    /// How many of the requested column counts are in this range.
     pub cells: u64,
     /// The parts that differ: `path`, `instance`, `grid`, `block`, `shared`. Empty where one side is undetermined.
     pub differs: Vec<&'static str>,
     pub a: Served,
     pub b: Served,
-    /// What decided it; absent where it was not asked for.
+    /// The deciding lines; absent if they were not requested.
     pub lines: Option<Lines>,
 }
 
-/// What one side comes to.
+/// The choice of one side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Served {
-    /// As `source` names it: `MMQ`; `UNDETERMINED` where the rules leave it open.
+    /// The path as in `source`: `MMQ`; `UNDETERMINED` if the rules do not settle it.
     pub path: String,
-    /// Columns of a tile or a block, 0 where the path has none.
+    /// Columns of a tile or a block, 0 if the path has none.
     pub tile: i64,
-    /// The kernel with all of its template arguments; null for libraries and what is undetermined.
+    /// The kernel with all of its template arguments; null for libraries and undetermined choices.
     pub kernel: Option<String>,
     /// The launch at the first column count; null for libraries, what is undetermined, and with --no-shape.
     pub shape: Option<ShapeAt>,
@@ -78,24 +78,24 @@ impl Served {
     }
 }
 
-/// The deciding line of either side.
+/// The deciding line of each side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Lines {
     pub a: Line,
     pub b: Line,
 }
 
-/// A condition that decided, or the launch where no condition differs.
+/// A deciding condition, or the launch if no condition differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Line {
     pub file: String,
     pub line: usize,
-    /// As a person reads it.
+    /// The condition as readable text.
     pub text: String,
     pub function: Option<String>,
     pub condition: Option<String>,
     pub outcome: Option<String>,
-    /// What the names in the condition stood for.
+    /// The values of the names in the condition.
     pub values: BTreeMap<String, String>,
 }
 
@@ -129,7 +129,7 @@ impl Changed {
     }
 }
 
-/// What `history` answers: every commit at which what is chosen changed.
+/// The answer of `history`: every commit at which a choice changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HistoryAnswer {
     /// Always `declared`.
@@ -138,16 +138,16 @@ pub struct HistoryAnswer {
     pub last: String,
     /// Both ends, and the commits between them that touch the backend.
     pub commits: usize,
-    /// Of these, those whose sources had to be evaluated: in the others nothing that the answer was read from changed.
+    /// How many of them had to be evaluated. In the others, no source of the answer changed.
     pub evaluated: usize,
-    /// Commits without a dispatcher that can be read: the commit, and why.
+    /// Commits without a readable dispatcher: the commit and the reason.
     pub unreadable: Vec<(String, String)>,
     pub events: Vec<EventAnswer>,
-    /// Whether anything changed between the ends: of these commits, without those that could not be evaluated.
+    /// Whether anything changed between the ends. Commits that could not be evaluated are excluded.
     pub changed: Conclusion,
-    /// The two ends themselves, compared; not known where one of them could not be evaluated.
+    /// The comparison of the two ends; unknown if one of them could not be evaluated.
     pub ends: Conclusion,
-    /// Up to which Ollama release pins are known.
+    /// The last Ollama release whose pin is known.
     pub ollama_until: Option<String>,
 }
 
@@ -155,21 +155,21 @@ impl answer::Answer for HistoryAnswer {
     const SCHEMA: &'static str = "whichkernel.history/3";
 }
 
-/// One commit at which some answer became another: `a` is before, `b` after.
+/// One commit at which an answer changed: `a` is before, `b` after.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EventAnswer {
     pub commit: String,
-    /// The commit before it, of those that were looked at.
+    /// The previous examined commit.
     pub before: String,
-    /// Commits between the two that could not be evaluated: what changed can be theirs.
+    /// Commits between the two that could not be evaluated: one of them may have made the change.
     pub unread: Vec<String>,
     pub date: String,
-    /// The first release that has it.
+    /// The first release that contains it.
     pub tag: Option<String>,
     pub subject: String,
-    /// The first Ollama release whose llama.cpp has it, by its pin; null where none of those known has.
+    /// The first Ollama release whose llama.cpp contains it, according to its pin; null if no known release does.
     pub ollama: Option<OllamaRelease>,
-    /// What decided the first of the changes.
+    /// The lines that decided the first change.
     pub lines: Option<Lines>,
     pub changes: Vec<Changed>,
 }
@@ -178,7 +178,7 @@ pub struct EventAnswer {
 pub struct OllamaRelease {
     pub release: String,
     pub date: String,
-    /// The llama.cpp build that it has.
+    /// Its llama.cpp build.
     pub build: String,
 }
 

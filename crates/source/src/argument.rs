@@ -9,14 +9,14 @@ use std::rc::Rc;
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String")]
 pub enum Argument {
-    /// Numbers, truths and enumerators.
+    /// Numbers, booleans and enumerators.
     Number(i64),
     /// A function by its name.
     Function(String),
     Type(String),
-    /// What a pack holds.
+    /// The contents of a pack.
     Pack(Vec<Argument>),
-    /// Something that is neither: a floating number, a text.
+    /// None of the above: a floating-point number, a string.
     Other(String),
     Unknown,
 }

@@ -112,7 +112,7 @@ pub fn table(
     Ok(DecisionTable::build(&survey, source, version, commit, date))
 }
 
-/// What a release passes to the next: its answers with their dependencies, and its table.
+/// The data that a release passes to the next: its answers with their dependencies, and its table.
 pub type Before = (Carried, DecisionTable);
 
 /// The table of one tree, starting from that of an earlier state. Only the cells that may have changed are evaluated.
@@ -175,7 +175,7 @@ fn releases(repo: &Path, since: Option<&str>) -> Result<Vec<Commit>, AtlasError>
     Ok(list)
 }
 
-/// Processes the releases that the folder does not contain yet. `told` is called for each, with whether it was
+/// Processes the releases that the folder does not contain yet. Calls `told` for each, with a flag whether it was
 /// evaluated.
 pub fn make(
     repo: &Path,

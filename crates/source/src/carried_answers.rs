@@ -18,6 +18,7 @@ use crate::tree::Tree;
 use cxx::Reached;
 use cxx::sym::FxSet;
 use rayon::prelude::*;
+use say::Message;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that questions look up themselves.
@@ -54,7 +55,7 @@ struct Outside {
     table_of_devices: Option<String>,
     writers_of_devices: Vec<String>,
     fills_extra: bool,
-    before_dispatch: Option<String>,
+    before_dispatch: Option<Message>,
 }
 
 /// The new results for one device: its index, its `cc`, and its answers by type; None for results that are kept.

@@ -7,7 +7,7 @@ use crate::outcome::{Outcome, Reason};
 use crate::survey::Survey;
 use rayon::prelude::*;
 
-/// Where the two sides diverge, on one side. Empty if that side has no condition at all.
+/// The point at which the two sides diverge, for one side. Empty if that side has no condition at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cause {
     pub file: String,

@@ -223,7 +223,8 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
                     }
                     Alike::ShapeInPart => {
                         out.shape_in_part += 1;
-                        out.unknown_shapes.extend(shapes.into_iter().flatten().flat_map(|shape| shape.undetermined));
+                        let whys = shapes.into_iter().flatten().flat_map(|shape| shape.undetermined);
+                        out.unknown_shapes.extend(whys.map(|why| why.english));
                         out.differences.extend(open.take());
                         continue;
                     }

@@ -3,8 +3,8 @@
 //! Dispatchers are restructured between versions, so conditions are not compared line by line. The names of predicates
 //! usually survive. If a function of one name returned different truth values, that function decided, and in it the
 //! first inner decision that differs. Otherwise it is a condition with the same text but another outcome; otherwise the
-//! decision that took one side to its path and the one by which the other side refused it; otherwise whatever led each
-//! side to its launch.
+//! decision that led one side to its path and the decision with which the other side refused that path; otherwise the
+//! last decision of each side before its launch.
 
 use crate::outcome::Reason;
 

@@ -95,7 +95,7 @@ impl ShapeStep {
             block: part(1),
             warps: first.warps.filter(|_| first.block == last.block),
             shared: part(2),
-            undetermined: first.undetermined,
+            undetermined: first.undetermined.into_iter().map(|why| why.english).collect(),
         })
     }
 

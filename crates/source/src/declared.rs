@@ -4,12 +4,12 @@
 use crate::argument::Argument;
 use crate::fused_paths::FusedPath;
 use crate::launch_shape::ShapeAt;
-use crate::outcome::{Answer, Launched, Outcome, Reason};
+use crate::outcome::{Launched, Reason};
 use crate::preset::Preset;
-use crate::ranges::choice_of;
 use crate::survey::Survey;
 use crate::tree::Tree;
 use evidence::Rung;
+use say::Kept;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -18,27 +18,27 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Declared {
     pub rung: Rung,
-    /// The tree as it was named.
+    /// The tree as the user named it.
     pub tree: String,
     pub commit: Option<String>,
-    /// The builds that are spoken of, one for each vendor.
+    /// The evaluated builds, one per vendor.
     pub presets: Vec<Build>,
-    /// Versions of compilers and SDKs that nobody gave, with what they were taken to be.
+    /// Unspecified versions of compilers and SDKs, with their assumed values.
     pub assumed: BTreeMap<String, String>,
-    /// Whether other versions were tried: then a row that hangs on one is UNDETERMINED. In large tables they are not.
+    /// Whether other versions were tried; rows that depend on one are then UNDETERMINED. Large tables skip this.
     pub assumed_varied: bool,
-    /// Variables of the environment that the code asked for on the way; null: not set.
+    /// Environment variables that the code read; null if not set.
     pub environment: BTreeMap<String, Option<String>>,
-    /// Defines and versions on which answers hang and that nobody gave.
+    /// Unspecified defines and versions that answers depend on.
     pub open_defines: Vec<String>,
-    /// Other builds that were asked because of such.
+    /// Other builds that were evaluated because of them.
     pub tried: Vec<String>,
-    /// What of the tree could not be read.
+    /// Files of the tree that could not be read.
     pub skipped: Vec<String>,
     pub rows: Vec<Row>,
-    /// The conditions behind rows, each list once.
+    /// The conditions behind rows; each list is stored once.
     pub reasons: Vec<Because>,
-    /// Where graphs go past the dispatcher, because operations are fused.
+    /// Where graphs bypass the dispatcher because operations are fused.
     pub bypasses: Vec<Bypass>,
 }
 
@@ -51,10 +51,10 @@ impl answer::Answer for Declared {
 pub struct Build {
     /// HIP or CUDA.
     pub vendor: String,
-    /// Who builds so: upstream, ollama, debian, cargo, or assumed.
+    /// The source of the build: upstream, ollama, debian, cargo, or assumed.
     pub name: String,
     pub defines: Vec<String>,
-    /// Where each define comes from.
+    /// The origin of each define.
     pub origin: BTreeMap<String, String>,
 }
 
@@ -69,29 +69,29 @@ pub struct Row {
     pub columns: i64,
     /// MMVF, MMF, MMVQ, MMQ, BLAS, ..., or UNDETERMINED.
     pub path: String,
-    /// Columns of a tile, 0 where the path has none.
+    /// Columns of a tile, 0 if the path has none.
     pub tile: i64,
-    /// Tiles over the columns.
+    /// The number of tiles over the columns.
     pub ntiles: i64,
     pub need_check: bool,
     /// The kernel with all of its template arguments.
     pub kernel: Option<String>,
     /// The launch; null for libraries, where nothing was settled, and with --no-shape.
     pub shape: Option<ShapeAt>,
-    /// Why nothing was settled.
-    pub undetermined: Option<String>,
-    /// The place in `reasons`.
+    /// Why the choice is not settled.
+    pub undetermined: Option<Kept>,
+    /// The index in `reasons`.
     pub reasons: usize,
 }
 
-/// Conditions, in the order in which they were asked, and the launch that they led to.
+/// Conditions, in order of evaluation, and the launch that they led to.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Because {
     pub conditions: Vec<Condition>,
     pub launch: Option<Launch>,
 }
 
-/// A condition that was asked, or a variable of the environment.
+/// An evaluated condition, or an environment variable.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Condition {
     pub function: String,
@@ -115,7 +115,7 @@ pub struct Launch {
     pub through: Vec<String>,
 }
 
-/// A way past the dispatcher.
+/// A path around the dispatcher.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Bypass {
     pub function: String,
@@ -169,7 +169,6 @@ impl Survey<'_> {
                     if index == next {
                         reasons.push(because);
                     }
-                    let open = |answer: &&Answer| choice_of(answer).is_none();
                     rows.push(Row {
                         target: row.arch,
                         cc: row.cc.map(|cc| format!("{cc:#x}")),
@@ -181,7 +180,7 @@ impl Survey<'_> {
                         need_check: row.need_check,
                         kernel,
                         shape: row.shape,
-                        undetermined: answer.filter(open).map(|answer| answer.outcome.why()),
+                        undetermined: answer.and_then(|answer| answer.outcome.why()).map(Kept::from),
                         reasons: index,
                     });
                 }
@@ -212,21 +211,6 @@ impl From<&Launched> for Launch {
             file: launch.file.clone(),
             line: launch.line,
             through: launch.stack.clone(),
-        }
-    }
-}
-
-impl Outcome {
-    /// Why a row is undetermined, and the candidates; the kernel if it is settled.
-    pub fn why(&self) -> String {
-        match self {
-            Outcome::Chosen(choice) => choice.kernel.clone(),
-            Outcome::Undetermined { place, why, either } => {
-                let either: Vec<String> =
-                    either.iter().map(|choice| format!("{} {}", choice.path, choice.variant)).collect();
-                let either = if either.is_empty() { String::new() } else { format!(" ({})", either.join(" / ")) };
-                format!("{place} {why}{either}").trim().to_owned()
-            }
         }
     }
 }

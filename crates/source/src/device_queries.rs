@@ -43,7 +43,7 @@ pub fn attribute(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
     machine.give(args.first(), value)
 }
 
-/// The names of an attribute in each vendor's headers, and the property that it stands for.
+/// The names of an attribute in each vendor's headers, and the corresponding property.
 const ATTRIBUTES: &[(&str, &str)] = &[
     ("virtualmemorymanagementsupported", "virtualMemoryManagementSupported"),
     ("virtualaddressmanagementsupported", "virtualMemoryManagementSupported"),

@@ -49,8 +49,8 @@ impl Question {
         self.tables().into_iter().filter_map(look).collect()
     }
 
-    /// The chosen path. It comes from rules alone, so it is at most part of what runs. Two neighbours that differ give
-    /// two answers.
+    /// The chosen path. It comes only from rules, so it covers at most a part of the actual run. Two neighbours that
+    /// differ give two answers.
     pub fn conclusion(&self) -> Conclusion {
         let found = self.found();
         let asked = self.tables().len() as u64;
@@ -168,31 +168,32 @@ pub fn choice(found: &Found<'_>) -> String {
     found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
 }
 
-/// Which path a release's rules choose for a type, a column count and a GPU, by which rule, and what would be otherwise.
+/// The path that a release's rules choose for a type, a column count and a GPU, the rule, and alternatives.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained<'q> {
     pub rung: Rung,
     pub conclusion: Conclusion,
     pub target: &'q str,
     pub card: Option<&'q str>,
-    /// Of most of the weights.
+    /// The type of most of the weights.
     #[serde(rename = "type")]
     pub kind: &'q str,
-    /// As it was asked: `Q4_K_M`.
+    /// As requested: `Q4_K_M`.
     pub asked_type: &'q str,
-    /// All types that a file of that type holds.
+    /// All types in a file of that type.
     pub types: &'q [String],
-    /// Null: asked about all.
+    /// Null: all counts were requested.
     pub columns: Option<i64>,
-    /// Null where the rules do not decide, or the version that was asked lies between two that choose differently: `neighbours` has both.
+    /// Null if the rules do not decide, or if the requested version is between two that choose differently;
+    /// `neighbours` has both.
     pub path: Option<&'q str>,
     pub tile: Option<i64>,
     /// The column counts over which the path is the same.
     pub from: Option<i64>,
     pub to: Option<i64>,
-    /// Empty where the two that it lies between do not say it alike.
+    /// Empty if the two neighbouring versions differ.
     pub by_columns: Vec<ByColumns<'q>>,
-    /// The conditions that decided.
+    /// The deciding conditions.
     pub rule: &'q [Rule],
     /// The compute capability as ggml encodes it.
     pub cc: Option<String>,
@@ -200,12 +201,12 @@ pub struct Explained<'q> {
     pub source: Option<&'q str>,
     pub version: Option<&'q str>,
     pub commit: Option<&'q str>,
-    /// Where there is no table of just this version: what was asked.
+    /// The requested version, if there is no table for exactly this version.
     pub asked_version: Option<&'q str>,
     pub neighbours: Vec<Neighbour<'q>>,
     pub presets: &'q [Build],
     pub otherwise: Vec<Otherwise>,
-    /// The targets whose shipped code the device takes, its own first; empty where that goes by number (NVIDIA's).
+    /// The targets whose shipped code the device can run, its own first; empty for NVIDIA, where the number decides.
     pub takes_code_for: Vec<String>,
 }
 
@@ -213,7 +214,7 @@ impl answer::Answer for Explained<'_> {
     const SCHEMA: &'static str = "whichkernel.explain/2";
 }
 
-/// A path and the column counts that it is chosen for; `to` is null where the tables end.
+/// A path and its column counts; `to` is null at the end of the tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ByColumns<'q> {
     pub from: i64,
@@ -221,7 +222,7 @@ pub struct ByColumns<'q> {
     pub path: &'q str,
 }
 
-/// What a release chooses that there is a table of.
+/// The choice of a release that has a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Neighbour<'q> {
     pub version: &'q str,
@@ -229,7 +230,7 @@ pub struct Neighbour<'q> {
     pub tile: Option<i64>,
 }
 
-/// One thing changed, and what is chosen then.
+/// One changed input, and the resulting choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Otherwise {
     pub what: Varied,

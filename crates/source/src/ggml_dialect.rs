@@ -1,4 +1,4 @@
-//! What ggml's host code, CUDA and HIP add to C++, as a dialect for the evaluator.
+//! The additions of ggml's host code, CUDA and HIP to C++, as a dialect for the evaluator.
 
 use crate::device_queries::{attribute, buffer_usage, hash_find, occupancy, properties};
 use crate::path;

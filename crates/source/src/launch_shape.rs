@@ -1,13 +1,15 @@
 //! The shape of a launch: grid, block and dynamic shared memory, for every column count of an answer. Each part is known
 //! or has its own reason for not being known; neither affects the path.
 
+use crate::outcome::with_place;
 use cxx::Program;
 use cxx::eval::{Extent, ExtentPart, Setting, Settings};
+use say::{Kept, Message, say};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// One part of a shape, or the reason why it is not known.
-type Part = Result<[Extent; 3], String>;
+type Part = Result<[Extent; 3], Box<Message>>;
 
 /// The parts, in the order of a configuration.
 pub const PARTS: [&str; 3] = ["grid", "block", "shared"];
@@ -18,7 +20,7 @@ pub struct LaunchShape {
 }
 
 /// The shape at one column count. A part that is not known is null and has its reason in `undetermined`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShapeAt {
     /// Blocks (work-groups), by dimension.
     pub grid: Option<[i64; 3]>,
@@ -29,23 +31,23 @@ pub struct ShapeAt {
     /// Dynamic shared memory of a block in bytes.
     pub shared: Option<i64>,
     /// `grid: mmq.cuh:3912 ...`: why a part is not known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub undetermined: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undetermined: Vec<Kept>,
 }
 
 impl LaunchShape {
     pub(crate) fn of(program: &Program, config: &Settings) -> LaunchShape {
         let part = |setting: &Setting| match setting {
             Ok(extents) => Ok(extents.clone()),
-            Err((at, why)) => Err(format!("{} {why}", program.files.place(*at)).trim().to_owned()),
+            Err(open) => Err(Box::new(with_place(&program.files.place(open.at), &open.why))),
         };
         let [grid, block, shared] = config;
         LaunchShape { parts: [part(grid), part(block), part(shared)] }
     }
 
     /// The shape of a launch whose configuration was not found.
-    pub(crate) fn unknown(why: &str) -> LaunchShape {
-        LaunchShape { parts: [(); 3].map(|()| Err(why.to_owned())) }
+    pub(crate) fn unknown(why: &Message) -> LaunchShape {
+        LaunchShape { parts: [(); 3].map(|()| Err(Box::new(why.clone()))) }
     }
 
     /// The numbers of a part at a column count.
@@ -59,7 +61,7 @@ impl LaunchShape {
         let block = self.numbers(1, columns);
         let threads = block.map(|block| block.iter().fold(1_i64, |all, one| all.saturating_mul(*one)));
         let warps = threads.zip(warp.filter(|warp| *warp > 0));
-        let open = |(name, part): (&&str, &Part)| part.as_ref().err().map(|why| format!("{name}: {why}"));
+        let open = |(name, part): (&&str, &Part)| part.as_ref().err().map(|why| told(name, why));
         ShapeAt {
             grid: self.numbers(0, columns),
             block,
@@ -70,13 +72,13 @@ impl LaunchShape {
     }
 
     /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is not known.
-    pub(crate) fn join(&mut self, other: &LaunchShape, until: i64, why: &str) {
+    pub(crate) fn join(&mut self, other: &LaunchShape, until: i64, why: &Message) {
         for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
             let open = match (&*mine, theirs) {
                 (Err(_), _) => continue,
                 (Ok(_), Err(open)) => open.clone(),
                 (Ok(a), Ok(b)) if a.iter().zip(b).all(|(a, b)| a.same(b, until)) => continue,
-                _ => why.to_owned(),
+                _ => Box::new(why.clone()),
             };
             *mine = Err(open);
         }
@@ -103,9 +105,13 @@ impl LaunchShape {
     }
 
     /// Why a part is not known.
-    pub fn why(&self, part: usize) -> Option<&str> {
-        self.parts.get(part)?.as_ref().err().map(String::as_str)
+    pub fn why(&self, part: usize) -> Option<&Message> {
+        self.parts.get(part)?.as_ref().err().map(|why| &**why)
     }
+}
+
+fn told(part: &str, why: &Message) -> Kept {
+    Kept::from(say!("source-shape-part", part, why))
 }
 
 /// A number over a range of column counts: `32`, `n`, `4n+1`, `2ceil(n/64)`; any other number by its values from each
@@ -214,6 +220,10 @@ mod tests {
         Extent::Parts(list.iter().map(|&(from, value, slope)| ExtentPart { from, value, slope }).collect())
     }
 
+    fn open() -> Message {
+        say!("cxx-open-value", value = "x")
+    }
+
     fn shape(y: Extent) -> LaunchShape {
         let one = || Extent::Fixed(1);
         let fixed = |x| Ok([Extent::Fixed(x), one(), one()]);
@@ -240,12 +250,12 @@ mod tests {
     #[test]
     fn what_two_ways_do_not_share_is_open_with_its_reason_and_nothing_else_is() {
         let mut one = shape(Extent::Fixed(1));
-        one.join(&shape(steps(&[(1, 1, 0), (9, 2, 0)])), 8, "x is not known");
+        one.join(&shape(steps(&[(1, 1, 0), (9, 2, 0)])), 8, &open());
         assert!(one.at(1, None).undetermined.is_empty(), "they differ only after the range");
-        one.join(&shape(Extent::Fixed(2)), 8, "x is not known");
+        one.join(&shape(Extent::Fixed(2)), 8, &open());
         let at = one.at(1, Some(32));
         assert_eq!((at.grid, at.block, at.warps), (None, Some([256, 1, 1]), Some(8)));
-        assert_eq!(at.undetermined, ["grid: x is not known"]);
+        assert_eq!(at.undetermined.iter().map(Kept::as_str).collect::<Vec<_>>(), ["grid: `x` is not known"]);
     }
 
     #[test]
@@ -253,7 +263,7 @@ mod tests {
         let (one, two) = (shape(Extent::Fixed(1)).at(1, Some(32)), shape(Extent::Fixed(2)).at(1, Some(32)));
         let found = ShapeDiff::of(&one, &two);
         assert_eq!((found.different, found.open), ([true, false, false], [false; 3]));
-        let open = LaunchShape::unknown("not followed").at(1, Some(32));
+        let open = LaunchShape::unknown(&open()).at(1, Some(32));
         let found = ShapeDiff::of(&one, &open);
         assert_eq!((found.differs(), found.open), (false, [true; 3]));
         assert_eq!(one.told([true, true, false]), "grid 32x1x1, block 256x1x1, warps 8");

@@ -2,6 +2,7 @@
 
 use cxx::IntTy;
 use cxx::eval::{Agg, FnValue, Machine, MemoryPlace, Run, Shape as Held, Stop, Ty, Value};
+use say::say;
 use std::rc::Rc;
 
 /// A dimension: a constant, or a number that grows by `per` with each column.
@@ -179,7 +180,7 @@ impl Stage {
 }
 
 pub(crate) fn missing(what: &str) -> Stop {
-    Stop::Undetermined { at: Default::default(), why: format!("the tree has no {what}") }
+    Stop::undetermined(Default::default(), say!("source-open-missing", what))
 }
 
 impl Op {
@@ -222,15 +223,12 @@ impl Tensor {
         let size = ask(machine, "ggml_type_size", number)?;
         let block = ask(machine, "ggml_blck_size", number)?;
         if block <= 0 {
-            return Err(missing(&format!("block size of {name}")));
+            return Err(Stop::undetermined(Default::default(), say!("source-open-no-block", name)));
         }
         let [ne0, ne1, ne2, ne3] = self.ne;
         if ne0.at % block != 0 {
-            let why = format!(
-                "rows of {} values are no multiple of {name}'s block of {block}: there is no such tensor",
-                ne0.at
-            );
-            return Err(Stop::Undetermined { at: Default::default(), why });
+            let why = say!("source-open-block", values = ne0.at, name, block);
+            return Err(Stop::undetermined(Default::default(), why));
         }
         let row = Dim::fixed(size.saturating_mul(ne0.at / block));
         let nb = if self.permuted {

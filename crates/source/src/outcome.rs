@@ -6,6 +6,7 @@ use crate::launch_shape::{LaunchShape, ShapeAt};
 use crate::path::Choice;
 use cxx::eval::{Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
+use say::{Message, say};
 use std::collections::BTreeMap;
 
 /// One condition on the way, with the values behind it.
@@ -23,12 +24,27 @@ pub struct Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Chosen(Choice),
-    /// What could not be settled, where, and the result in either case.
+    /// The unsettled condition, its position, and the result in either case.
     Undetermined {
         place: String,
-        why: String,
+        why: Message,
         either: Vec<Choice>,
     },
+}
+
+impl Outcome {
+    /// Why a row is undetermined, and the candidates.
+    pub fn why(&self) -> Option<Message> {
+        let Outcome::Undetermined { place, why, either } = self else { return None };
+        let why = with_place(place, why);
+        let either: Vec<String> = either.iter().map(|choice| format!("{} {}", choice.path, choice.variant)).collect();
+        Some(if either.is_empty() { why } else { say!("source-open-either", why, either = either.join(" / ")) })
+    }
+}
+
+/// A reason with its position, which may be unknown.
+pub(crate) fn with_place(place: &str, why: &Message) -> Message {
+    if place.is_empty() { why.clone() } else { say!("source-open-place", place, why) }
 }
 
 /// The answer for a range of column counts.
@@ -53,12 +69,12 @@ impl Answer {
     }
 
     /// Makes the answer undetermined because something else may happen first.
-    pub(crate) fn doubt(&mut self, place: &str, why: &str) {
+    pub(crate) fn doubt(&mut self, place: &str, why: &Message) {
         let either = match &self.outcome {
             Outcome::Chosen(choice) => vec![choice.clone()],
             Outcome::Undetermined { .. } => return,
         };
-        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.to_owned(), either };
+        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.clone(), either };
     }
 }
 
@@ -95,7 +111,7 @@ impl Launched {
 
     /// Keeps what two ways to the same kernel have in common up to a column count. A template argument or a part of the
     /// shape that differs is not known.
-    pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &str) {
+    pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &Message) {
         for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {
             if mine.same(theirs) != Some(true) {
                 *mine = Argument::Unknown;
@@ -150,8 +166,8 @@ fn shape(program: &cxx::Program, launch: &Handoff) -> Option<LaunchShape> {
     }
     Some(launch.config.as_ref().map_or_else(
         || {
-            let place = program.files.place(launch.at);
-            LaunchShape::unknown(&format!("{place} a call that is not followed: `{}`", program.files.text(launch.at)))
+            let why = say!("cxx-open-not-followed", code = program.files.text(launch.at));
+            LaunchShape::unknown(&with_place(&program.files.place(launch.at), &why))
         },
         |config| LaunchShape::of(program, config),
     ))

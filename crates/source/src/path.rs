@@ -38,7 +38,7 @@ fn family(name: &str) -> Option<Path> {
     })
 }
 
-/// The path of a launch: by the kernel's name, otherwise by the innermost calling function whose name tells.
+/// The path of a launch: by the kernel's name, otherwise by the innermost calling function whose name implies a path.
 pub fn of(program: &Program, launch: &Handoff) -> Option<Path> {
     if launch.library {
         return Some(Path::Blas);

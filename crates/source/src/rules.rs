@@ -1,4 +1,4 @@
-//! A tree's rules under one set of defines: where the dispatcher is, and what it chooses.
+//! A tree's rules under one set of defines: the position of the dispatcher, and its choices.
 //!
 //! The dispatcher is found by running the candidates: among the functions with a case for the operation, it is the one
 //! that launches something. No name, file or line of a predicate is hard-coded.
@@ -22,7 +22,7 @@ use cxx::eval::Stop;
 use cxx::files::LoadError;
 use cxx::sym::FxSet;
 use cxx::{Program, mentions_call};
-use say::Message;
+use say::{Message, say};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum RulesError {
     NoDispatcher { tree: String, op: String, hint: Option<Message> },
     NoVulkan { tree: String },
-    Unreadable { place: String, why: String },
+    Unreadable { place: String, why: Message },
     Input(InputError),
     Load(LoadError),
 }
@@ -267,9 +267,9 @@ impl<'t> Rules<'t> {
         let program = &self.program;
         let home = program.files.path(entry.span.file).to_owned();
         match self.targets.compiled(&home) {
-            Compiled::No => return Some((home, "the build does not compile this file".to_owned())),
+            Compiled::No => return Some((home, say!("source-open-not-compiled"))),
             Compiled::NotListed if self.targets.has_backend => {
-                return Some((home, "no target of the build has this file".to_owned()));
+                return Some((home, say!("source-open-no-target")));
             }
             _ => {}
         }
@@ -277,14 +277,14 @@ impl<'t> Rules<'t> {
         for name in missing {
             let defines = |path: &&String| self.tree.text(path).is_ok_and(|text| mentions_call(&text, name));
             if let Some(path) = program.left_out.iter().find(defines) {
-                return Some((path.clone(), format!("{name} is needed, and the build does not compile this file")));
+                return Some((path.clone(), say!("source-open-needed", name)));
             }
         }
         let files: BTreeSet<u16> = program.functions.iter().map(|function| function.span.file).collect();
         let units = files.into_iter().map(|file| program.files.path(file)).filter(|path| GGML.vocabulary.is_unit(path));
         units.into_iter().find_map(|path| match self.targets.compiled(path) {
             Compiled::Unknown(at) => {
-                let why = format!("whether the build compiles this file is not known: it depends on {at}");
+                let why = say!("source-open-compiled", at);
                 Some((path.to_owned(), why))
             }
             _ => None,

@@ -3,15 +3,17 @@
 
 use crate::device_globals;
 use crate::ggml_dialect::GGML;
+use crate::node_loop::Doubt;
 use crate::op::{Op, Stage};
-use crate::outcome::{Answer, Launched, Outcome};
+use crate::outcome::{Answer, Launched, Outcome, with_place};
 use crate::path::{self, Choice};
 use crate::supports::Supports;
 use cxx::Program;
 use cxx::ast::{Base, Function};
-use cxx::eval::{Handoff, Machine, MemoryPlace, Platform, Stop, Ty, Value, Window};
+use cxx::eval::{Handoff, Machine, MemoryPlace, Platform, Stop, Ty, UnknownCondition, Value, Window};
 use cxx::files::Span;
 use cxx::sym::Sym;
+use say::{Message, say};
 use std::rc::Rc;
 
 /// Unknown conditions double the number of runs. Beyond this many, the answer is undetermined.
@@ -140,23 +142,23 @@ impl<'p> Session<'p> {
         let mut until = to;
         let mut choices: Vec<(Choice, Handoff, Launched)> = Vec::new();
         let mut stopped: Option<Stop> = None;
-        let mut unknown: Option<(Span, String)> = None;
+        let mut unknown: Option<UnknownCondition> = None;
         while let Some(script) = scripts.pop() {
             runs += 1;
             self.machine.reset(from, until);
             self.machine.script.clone_from(&script.outcomes);
             let ended = self.run(&asked)?;
             until = until.min(self.machine.until);
-            if let Ended::Stopped(Stop::Fork { at, .. }) = &ended
+            if let Ended::Stopped(Stop::Fork(UnknownCondition { at, .. })) = &ended
                 && !too_many
                 && let Some(longest) = script.if_a_loop(*at)
             {
                 self.machine.reset(from, until);
                 self.machine.script = longest;
-                too_many = matches!(self.run(&asked)?, Ended::Stopped(Stop::Fork { .. }));
+                too_many = matches!(self.run(&asked)?, Ended::Stopped(Stop::Fork(_)));
                 until = until.min(self.machine.until);
             }
-            unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
+            unknown = unknown.or_else(|| self.machine.unknown.first().copied());
             match ended {
                 Ended::Launched(launch) => {
                     let path = path::of(program, &launch).or_else(|| path::by_callers(program, &launch));
@@ -170,9 +172,9 @@ impl<'p> Session<'p> {
                         None => stopped = Some(Stop::Decided),
                     }
                 }
-                Ended::Stopped(Stop::Fork { at, why }) if runs < MAX_FORKS && !too_many => {
-                    unknown = unknown.or(Some((at, why)));
-                    scripts.extend([true, false].map(|outcome| script.with(outcome, at)));
+                Ended::Stopped(Stop::Fork(condition)) if runs < MAX_FORKS && !too_many => {
+                    unknown = unknown.or(Some(condition));
+                    scripts.extend([true, false].map(|outcome| script.with(outcome, condition.at)));
                 }
                 Ended::Stopped(stop) => stopped = Some(stop),
             }
@@ -181,7 +183,7 @@ impl<'p> Session<'p> {
             if has_no_tile(choice) {
                 match self.infer_tile(op, launch, from)? {
                     Some(tile) => choice.variant = tile,
-                    None => stopped = Some(Stop::Undetermined { at: launch.at, why: "how wide a tile is".to_owned() }),
+                    None => stopped = Some(Stop::undetermined(launch.at, say!("source-open-tile-width"))),
                 }
             }
         }
@@ -195,10 +197,10 @@ impl<'p> Session<'p> {
             ([only], None) => Outcome::Chosen(only.clone()),
             (_, Some(stop)) if different.is_empty() => return Ok(undetermined(program, from, until.max(from), stop)),
             _ => {
-                let (place, why) = match (unknown.clone(), &stopped) {
-                    (Some((at, why)), _) => (program.files.place(at), with_absent(program, why)),
+                let (place, why) = match (unknown, &stopped) {
+                    (Some(it), _) => (program.files.place(it.at), with_absent(program, it.why(program))),
                     (None, Some(stop)) => explain(program, stop),
-                    (None, None) => (String::new(), "nothing was launched".to_owned()),
+                    (None, None) => explain(program, &Stop::Decided),
                 };
                 Outcome::Undetermined { place, why, either: different }
             }
@@ -206,7 +208,10 @@ impl<'p> Session<'p> {
         let mut ways = choices.into_iter().map(|(_, _, launch)| launch);
         let mut launch = ways.next();
         if let Some(told) = &mut launch {
-            let why = unknown.map_or(String::new(), |(at, why)| format!("{} {why}", program.files.place(at)));
+            let why = unknown.map_or_else(
+                || say!("cxx-open-condition"),
+                |it| with_place(&program.files.place(it.at), &it.why(program)),
+            );
             for way in ways {
                 if way.kernel == told.kernel {
                     told.join(&way, until, &why);
@@ -217,7 +222,7 @@ impl<'p> Session<'p> {
     }
 
     /// The function that returns the current device, if it returns a device other than the one in question.
-    pub fn other_device(&mut self) -> Result<Option<(String, String)>, Need> {
+    pub fn other_device(&mut self) -> Result<Option<Doubt>, Need> {
         let program = self.machine.program;
         let Some(name) = program.interner.get(OWN_DEVICE).filter(|name| !program.overloads(*name).is_empty()) else {
             return Ok(None);
@@ -231,9 +236,9 @@ impl<'p> Session<'p> {
         };
         let place = || program.overloads(name).first().and_then(|&index| program.function(index));
         let place = || place().map_or(String::new(), |function| program.files.place(function.span));
-        Ok(given.filter(|given| *given != 0).map(|given| {
-            (place(), format!("{OWN_DEVICE} gives device {given}, and the one that is asked about is device 0"))
-        }))
+        Ok(given
+            .filter(|given| *given != 0)
+            .map(|given| (place(), say!("source-open-other-device", function = OWN_DEVICE, device = given))))
     }
 
     /// The `cc` that the tree's own code computes for the device; None if it depends on an unknown value.
@@ -253,7 +258,7 @@ impl<'p> Session<'p> {
             let cc = match self.machine.call_by_name(name, Vec::new()) {
                 Ok(Value::Ref(place)) => cc_of(&self.machine, place),
                 Err(Stop::Need(name)) => return Err(Need(name)),
-                Err(Stop::Fork { .. }) if runs < MAX_FORKS => {
+                Err(Stop::Fork(_)) if runs < MAX_FORKS => {
                     for outcome in [true, false] {
                         let mut next = script.clone();
                         next.push(outcome);
@@ -351,28 +356,30 @@ pub fn undetermined(program: &Program, from: i64, to: i64, stop: &Stop) -> Answe
 }
 
 /// Adds the missing headers of a tree to the reason, since they explain everything that cannot be settled.
-fn with_absent(program: &Program, why: String) -> String {
+fn with_absent(program: &Program, why: Message) -> Message {
     match program.macros.absent.as_slice() {
         [] => why,
-        [only] => format!("{only} is included and not in the tree; {why}"),
-        [first, rest @ ..] => format!("{first} and {} more are included and not in the tree; {why}", rest.len()),
+        [only] => say!("source-open-absent", file = only, why),
+        [file, rest @ ..] => say!("source-open-absent-more", file, count = rest.len(), why),
     }
 }
 
-pub(crate) fn explain(program: &Program, stop: &Stop) -> (String, String) {
+pub(crate) fn explain(program: &Program, stop: &Stop) -> Doubt {
     let (place, why) = explain_stop(program, stop);
     (place, with_absent(program, why))
 }
 
-fn explain_stop(program: &Program, stop: &Stop) -> (String, String) {
+fn explain_stop(program: &Program, stop: &Stop) -> Doubt {
     match stop {
-        Stop::Undetermined { at, why } | Stop::Fork { at, why } => {
-            let text = program.files.text(*at);
-            let why = if text.is_empty() { why.clone() } else { format!("{why}: `{text}`") };
-            (program.files.place(*at), why)
-        }
-        Stop::Abort { at, what } => (program.files.place(*at), format!("the program would abort: {what}")),
-        Stop::Need(name) => (String::new(), format!("{} is defined nowhere in the tree", program.text(*name))),
-        Stop::Decided => (String::new(), "nothing was launched".to_owned()),
+        Stop::Undetermined { at, why } => at_code(program, *at, (**why).clone()),
+        Stop::Fork(condition) => at_code(program, condition.at, condition.why(program)),
+        Stop::Abort { at, what } => (program.files.place(*at), say!("source-open-abort", what)),
+        Stop::Need(name) => (String::new(), say!("source-open-not-defined", name = program.text(*name))),
+        Stop::Decided => (String::new(), say!("source-open-no-launch")),
     }
+}
+
+fn at_code(program: &Program, at: Span, why: Message) -> Doubt {
+    let text = program.files.text(at);
+    (program.files.place(at), if text.is_empty() { why } else { say!("source-open-code", why, code = text) })
 }

@@ -7,6 +7,7 @@ use cxx::Program;
 use cxx::ast::Base;
 use cxx::eval::{Machine, MemoryPlace, Run, Stop, Value};
 use cxx::files::Span;
+use say::{Message, say};
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +54,7 @@ impl Supports {
             Supports::NotAsked => return Ok(()),
             Supports::By { function, of, tensor_first } => (function, of, tensor_first),
             Supports::Unclear(at) => {
-                let why = "what the backend says of the operations that it takes is not followed".to_owned();
-                return Err(Stop::Undetermined { at, why });
+                return Err(Stop::undetermined(at, say!("source-open-supports")));
             }
         };
         let at = machine.program.function(function).map_or(Span::default(), |found| found.span);
@@ -68,17 +68,17 @@ impl Supports {
         machine.unfollowed = None;
         let answer = answer?;
         match machine.settle(&answer) {
-            Some(0) => Err(stopped(machine.program, function, "refuses this operation: the backend is not given it")),
+            Some(0) => Err(stopped(machine.program, function, |name| say!("source-open-refused", name))),
             Some(_) => Ok(()),
-            None => Err(stopped(machine.program, function, "does not say whether the backend takes this operation")),
+            None => Err(stopped(machine.program, function, |name| say!("source-open-accepts", name))),
         }
     }
 }
 
 /// The position is the function's start, not its whole text.
-fn stopped(program: &Program, function: u32, what: &str) -> Stop {
+fn stopped(program: &Program, function: u32, why: impl Fn(&str) -> Message) -> Stop {
     let (at, name) = program.function(function).map_or((Span::default(), ""), |it| (it.span, program.text(it.name)));
-    Stop::Undetermined { at: Span { end: at.start, ..at }, why: format!("{name} {what}") }
+    Stop::undetermined(Span { end: at.start, ..at }, why(name))
 }
 
 /// The queried device or backend, which is the first argument. Its unspecified fields are unknown.

@@ -190,7 +190,7 @@ impl<'t> Survey<'t> {
         self.backends.first().map_or_else(Vec::new, |backend| backend.rules.order(&name))
     }
 
-    /// Where graphs bypass this function because operations are fused.
+    /// The places where graphs bypass this function because operations are fused.
     pub fn fused_paths(&self) -> Vec<FusedPath> {
         let entry = |backend: &Backend<'_>| Some(fused_paths(&backend.rules.program, backend.rules.entry()?));
         match self.question.shape {

@@ -11,6 +11,7 @@ use crate::survey::{Backend, Survey};
 use crate::unknown_defines::is_compilers_value;
 use cxx::Relevance;
 use cxx::sym::FxSet;
+use say::{Message, say};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Variant {
     name: String,
     defines: Vec<String>,
-    why: String,
+    why: Message,
     /// The functions that may differ; None: any.
     functions: Option<FxSet<u32>>,
 }
@@ -121,7 +122,7 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
         let by_size =
             name.contains("VERSION") || is_compilers_value(&name) || backend.preset.unsure_value.contains(&name);
         let values = if by_size { values(&hanging.turns, None) } else { vec![1] };
-        let why = format!("no build file says whether {name} is defined; without it and with it");
+        let why = say!("source-open-one-define", name);
         let set = backend.preset.is_set(&name);
         let mut others: Vec<String> = Vec::new();
         if set {
@@ -142,7 +143,7 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     if together.len() > 1 {
         let names: Vec<&str> = together.iter().map(|(name, _)| name.as_str()).collect();
         let name = names.join(", ");
-        let why = format!("no build file says whether {name} are defined; without them and with them");
+        let why = say!("source-open-several-defines", names = name);
         let turned = |name: &&str| match backend.preset.is_set(name) {
             true => format!("!{name}"),
             false => format!("{name}=1"),
@@ -155,8 +156,7 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     for (name, value) in assumed {
         let Some(hanging) = relevance.hangs_on(name) else { continue };
         for other in values(&hanging.turns, value.parse().ok()) {
-            let why =
-                format!("nobody said what {name} is (-D {name}=...): with {value}, which is assumed, and with {other}");
+            let why = say!("source-open-version-value", name, value, other);
             let defines = vec![format!("{name}={other}")];
             out.push(Variant { name: name.to_owned(), defines, why, functions: hanging.functions.clone() });
         }
@@ -193,7 +193,7 @@ fn values(turns: &[i64], assumed: Option<i64>) -> Vec<i64> {
 }
 
 /// Makes an answer undetermined wherever the other build's differs, splitting ranges at the ends of both.
-fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &str) -> bool {
+fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &Message) -> bool {
     let mut out: Vec<Answer> = Vec::with_capacity(mine.len());
     let mut differs = false;
     for answer in mine.drain(..) {
@@ -226,7 +226,7 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &str) -> bool {
                         Outcome::Undetermined { either: more, .. } => either.extend(more.iter().cloned()),
                     }
                 }
-                part.outcome = Outcome::Undetermined { place: String::new(), why: why.to_owned(), either };
+                part.outcome = Outcome::Undetermined { place: String::new(), why: why.clone(), either };
             }
             out.push(part);
             from = to + 1;

@@ -17,7 +17,7 @@ fn pins() -> &'static [Pin] {
 pub enum Known {
     /// There is a table for exactly this version.
     Exact(&'static DecisionTable),
-    /// It lies between two versions with a table (or after the last): both are evaluated.
+    /// It is between two versions with a table (or after the last): both are evaluated.
     Between {
         /// The interpreted version: `ollama 0.12.6 (llama.cpp b6752)`.
         what: String,

@@ -50,7 +50,7 @@ fn of(files: Files) -> DecisionTable {
     table(&tree(files), &asked(), "t", "0", "", "").expect("evaluates")
 }
 
-/// Each changes an answer.
+/// Each edit changes an answer.
 #[test]
 fn every_edit_that_changes_an_answer_is_seen() {
     const MAIN: &str = "src/cuda/main.cu";
@@ -160,7 +160,7 @@ fn every_edit_that_changes_an_answer_is_seen() {
         let (alone, found, spared) = both(&tree(files()), &tree(edited.clone()));
         assert_ne!(choices(&before), choices(&alone), "{what}: this edit changes nothing");
         assert_eq!(found, alone, "{what}: {spared} cells were not asked again");
-        // And back.
+        // The reverse edit.
         let (alone, found, spared) = both(&tree(edited), &tree(files()));
         assert_eq!(found, alone, "{what}, taken back: {spared} cells were not asked again");
     }
@@ -204,7 +204,7 @@ fn a_variable_and_its_writers_are_seen() {
     assert_eq!(found, alone);
 }
 
-/// Edits that affect no answer, as most edits of a backend.
+/// Edits that affect no answer, like most edits of a backend.
 #[test]
 fn what_has_no_part_is_not_asked_again() {
     let quiet: &[(&str, &str, &str, &str)] = &[

@@ -9,7 +9,7 @@ use source::{Device, Overrides, Path, Shape, Survey};
 const RULE: &str = "    return ne11 < 64;";
 const AT: &str = "    add_compile_definitions(GGML_USE_HIP)\n";
 
-/// Whether the rule sees what `condition` asks for; None if that is undetermined.
+/// Whether the rule sees the define that `condition` tests; None if that is undetermined.
 fn seen(condition: &str, commands: &str, more: &[(&'static str, &str)]) -> Option<bool> {
     let mut all = files();
     for (path, text) in &mut all {

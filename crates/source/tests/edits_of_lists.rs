@@ -1,5 +1,5 @@
-//! Edits that affect what is compiled, the meaning of a name, and what a backend does with a tensor beforehand. Every
-//! answer equals that of the compiler or the build; everything else is undetermined.
+//! Edits that affect the set of compiled files, the meaning of a name, and the handling of a tensor before it is
+//! computed. Every answer equals that of the compiler or the build; everything else is undetermined.
 
 mod ours;
 

@@ -1,5 +1,5 @@
-//! State that code writes to in any way: the value of such a variable at a dispatch is unknown. A variable counts as
-//! its initial value only if every mention of it is a plain read.
+//! State that code may write to: the value of such a variable at a dispatch is unknown. A variable keeps its initial
+//! value only if every mention of it is a plain read.
 
 mod ours;
 

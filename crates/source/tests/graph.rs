@@ -61,8 +61,8 @@ fn recorded() -> BTreeMap<&'static str, Vec<RecordedLaunch>> {
     out
 }
 
-/// Every recorded evaluation: `HEAD: seen = predicted with grid and block + with the kernel alone + where the source
-/// leaves it open`. No prediction may be contradicted.
+/// Every recorded evaluation: `HEAD: seen = predicted with grid and block + with the kernel alone + left open by the
+/// source`. No prediction may be contradicted.
 fn told(tree: &Tree, code: impl Fn(&str) -> Option<Code>) -> Vec<String> {
     let mut told = Vec::new();
     for (head, seen) in recorded() {

@@ -88,7 +88,8 @@ fn an_option_is_refused_where_no_cmake_file_is() {
     assert!(error.contains("not built by CMake"), "{error}");
 }
 
-/// A version decides wherever it changes something on the way: in the rule or in its meaning, however it is reached.
+/// A version decides if it changes anything on the way to the launch: the rule itself or its meaning, directly or
+/// indirectly.
 #[test]
 fn a_version_that_nobody_gave_and_that_decides_leaves_it_open() {
     let head = "bool should_use_mmq(enum ggml_type type, int cc, int64_t ne11, int64_t n_experts) {";

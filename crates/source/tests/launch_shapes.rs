@@ -71,7 +71,7 @@ fn a_part_that_is_not_known_leaves_the_path_and_the_other_parts() {
         let open = [shape.grid.is_none(), shape.block.is_none(), shape.shared.is_none()];
         assert_eq!(open.iter().filter(|open| **open).count(), 1, "{to}: {shape:?}");
         let [why] = shape.undetermined.as_slice() else { panic!("{to}: {shape:?}") };
-        assert!(why.starts_with(part) && why.contains("tree_"), "{why}");
+        assert!(why.as_str().starts_with(part) && why.as_str().contains("tree_"), "{why}");
     }
 }
 

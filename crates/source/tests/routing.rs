@@ -26,7 +26,7 @@ fn asked(tree: &Tree, reads: &str, routing: Option<Routing>) -> GraphAnswer {
 fn products(answer: &GraphAnswer) -> Vec<Result<Vec<String>, String>> {
     let steps = answer.evaluations[0].steps.iter();
     let of = |step: &source::graph::GraphStep| match &step.undetermined {
-        Some(why) => Err(why.clone()),
+        Some(why) => Err(why.to_string()),
         None => {
             let names: Vec<String> = step.launches.iter().map(|launch| launch.kernel.clone()).collect();
             assert!(names.first().is_some_and(|name| name.starts_with("k_get_rows")), "{names:?}");

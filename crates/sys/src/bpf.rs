@@ -1,4 +1,5 @@
-//! bpf(2): maps, programs and the ring. A descriptor owns each, so that they end with this process in any case.
+//! bpf(2): maps, programs and the ring. A file descriptor owns each of them, so the kernel removes them when this
+//! process ends.
 
 use crate::fake;
 use say::say;
@@ -65,8 +66,8 @@ fn pair(low: u32, high: u32) -> u64 {
 
 impl Map {
     pub fn new(kind: MapKind, key: u32, value: u32, entries: u32) -> io::Result<Map> {
-        /// BPF_F_NO_PREALLOC is for hash maps that may be large and mostly empty; tracing programs may use it since 6.1,
-        /// and before that the kernel refuses it, so everything is allocated at once.
+        /// Memory is allocated at once. BPF_F_NO_PREALLOC would save memory for large, mostly empty hash maps, but
+        /// kernels before 6.1 refuse it for tracing programs.
         const FLAGS: u32 = 0;
         let mut attr: Attr = [0; 16];
         attr[0] = pair(kind as u32, key);
@@ -151,8 +152,8 @@ impl Map {
 /// BPF_TRACE_UPROBE_MULTI
 const UPROBE_MULTI: u32 = 48;
 
-/// A uprobe at an offset of a file, attached directly to its program (BPF_LINK_CREATE, Linux 6.6). Removing it waits
-/// only for threads that run it now, while a perf event holds a machine-wide lock meanwhile.
+/// A uprobe at an offset of a file, attached directly to its program (BPF_LINK_CREATE, Linux 6.6). Its removal waits
+/// only for the threads that run it. The removal of a perf event holds a machine-wide lock.
 pub fn uprobe(program: &OwnedFd, path: &str, offsets: &[u64], at_return: bool) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut attr: Attr = [0; 16];
@@ -166,7 +167,7 @@ pub fn uprobe(program: &OwnedFd, path: &str, offsets: &[u64], at_return: bool) -
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// What a program is for.
+/// How a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// A perf event.

@@ -47,7 +47,8 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if !self.reaped {
-            // SAFETY: no pointers; the number is our own child's, not yet reaped, so it cannot have been given to another.
+            // SAFETY: no pointers. The pid is that of our own child, which is not reaped yet, so it cannot have been
+            // reused.
             unsafe { libc::kill(self.pid, libc::SIGKILL) };
             self.wait();
         }
@@ -68,7 +69,7 @@ pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
         }
     }
     fake::outcome(fake::Call::Fork)?;
-    // SAFETY: the caller promises that the child does only what is allowed there; it never returns from here.
+    // SAFETY: the caller guarantees that the child makes only permitted calls; it never returns from here.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
@@ -119,7 +120,7 @@ pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Resu
         let [a, b, c, d] = failure.errno.to_ne_bytes();
         let _ = rustix::io::write(&writer, &[failure.step, a, b, c, d]);
     };
-    // SAFETY: the caller promises it of `work`; the rest is one write from this stack.
+    // SAFETY: the caller guarantees it for `work`; the rest is one write from this stack.
     let mut child = unsafe { fork(answer) }?;
     drop(writer);
     let mut bytes = [0_u8; 5];
@@ -130,8 +131,8 @@ pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Resu
     Ok(if step == 0 { Ok(()) } else { Err(Failure { step, errno: i32::from_ne_bytes(errno) }) })
 }
 
-/// Closes every descriptor from `first` on except those in `keep`: a fork inherits all descriptors, probes live as long
-/// as theirs, and a pipe's reader waits as long as a writer has it open.
+/// Closes every descriptor from `first` on except those in `keep`: a fork inherits all of them. A probe exists until
+/// its last descriptor is closed, and the reader of a pipe waits until all writers have closed it.
 ///
 /// # Safety
 /// In a fresh child that uses none of them any more.
@@ -140,12 +141,12 @@ pub(crate) unsafe fn close_others<const N: usize>(first: u32, mut keep: [u32; N]
     let mut from = first;
     for kept in keep {
         if kept > from {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { close_range(from, kept - 1) };
         }
         from = from.max(kept.saturating_add(1));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { close_range(from, u32::MAX) };
 }
 
@@ -157,7 +158,7 @@ unsafe fn close_range(first: u32, last: u32) {
     // SAFETY: numbers only; the caller uses none of these descriptors.
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } != 0 {
         for descriptor in first..=last.min(MOST) {
-            // SAFETY: likewise.
+            // SAFETY: as above.
             unsafe { libc::close(descriptor.cast_signed()) };
         }
     }
@@ -174,7 +175,7 @@ mod tests {
         // SAFETY: no work at all.
         assert_eq!(unsafe { ask(|| Ok(())) }.unwrap(), Ok(()));
         let failure = Failure { step: 3, errno: libc::EPERM };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         assert_eq!(unsafe { ask(|| Err(failure)) }.unwrap(), Err(failure));
     }
 
@@ -213,7 +214,7 @@ mod tests {
         let (mut reader, writer) = io::pipe().unwrap();
         let told = writer.as_raw_fd().cast_unsigned();
         let work = || {
-            // SAFETY: the child uses only what it keeps.
+            // SAFETY: the child uses only the descriptors that it keeps.
             unsafe { close_others(3, [c, told, a]) };
             // SAFETY: numbers only; whether they are open is the question.
             let open = [a, b, c, d].map(|fd| u8::from(unsafe { libc::fcntl(fd.cast_signed(), libc::F_GETFD) } >= 0));

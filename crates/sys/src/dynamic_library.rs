@@ -13,7 +13,7 @@ impl DynamicLibrary {
         if name.to_bytes().contains(&b'/') {
             return Err("a path, where a library of the system's is looked for by its name".to_owned());
         }
-        // SAFETY: a NUL-terminated name. The library's own start is run, as it is for everybody on this system who uses it.
+        // SAFETY: the name is NUL-terminated. The library's initialisers run, as in every other program that loads it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
         NonNull::new(handle).map(DynamicLibrary).ok_or_else(|| {
             // SAFETY: no arguments.
@@ -21,7 +21,7 @@ impl DynamicLibrary {
             if text.is_null() {
                 return "not found".to_owned();
             }
-            // SAFETY: a string that lives until the next call, which is ours.
+            // SAFETY: the string is valid until the next dlerror call, which is made by us.
             unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
         })
     }

@@ -66,7 +66,7 @@ mod armed {
     }
 }
 
-/// Called before each such call: an error if a test wants one.
+/// Called before each of these calls: returns an error if a test requested one.
 #[cfg(debug_assertions)]
 pub(crate) fn outcome(call: Call) -> io::Result<()> {
     match armed::ERRNO.with(|all| all.get(call as usize).map_or(0, std::cell::Cell::get)) {

@@ -20,9 +20,9 @@ use std::path::Path;
 pub enum Access {
     /// Only this user.
     Private,
-    /// Everybody, as far as the umask allows.
+    /// All users, as far as the umask allows.
     Public,
-    /// Everybody may read and run it.
+    /// All users may read and run it.
     Program,
 }
 
@@ -109,7 +109,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     Ok(rustix::fs::renameat(from, old, to, new)?)
 }
 
-/// Removes a file, a link or whatever else has this name; a directory is refused.
+/// Removes a file, a symlink or any other entry with this name, except a directory.
 pub fn remove(path: &Path) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
@@ -248,7 +248,7 @@ pub(crate) fn kind_name(kind: FileType) -> Key {
     }
 }
 
-/// Opens what a shell means by `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full`.
+/// Opens `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full` like a shell.
 fn stream(path: &Path) -> io::Result<Option<File>> {
     let Some(text) = path.to_str() else { return Ok(None) };
     let number = match text {

@@ -124,10 +124,10 @@ unsafe fn leave<const N: usize>(keep: [u32; N]) {
     // SAFETY: no arguments.
     unsafe { libc::setsid() };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
-        // SAFETY: no handler of ours, and this process alone.
+        // SAFETY: installs no handler of our own, and affects only this process.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { close_others(0, keep) };
 }
 

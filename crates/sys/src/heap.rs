@@ -1,6 +1,6 @@
 //! Large pages for programs that quickly fill tens of megabytes and then end. The kernel needs more time to provide a 4
-//! KiB page than the program needs to fill it. A question to a source tree takes six thousand such pages, but only a
-//! dozen pages of 2 MiB.
+//! KiB page than the program needs to fill it. A question to a source tree needs six thousand pages of 4 KiB, but only
+//! a dozen of 2 MiB.
 
 /// Lets the heap of the first thread grow by this many bytes at once, and requests large pages for it. The kernel never
 /// provides the unused part. If this is not supported (another C library, a kernel without large pages), nothing
@@ -10,7 +10,7 @@ pub fn in_large_pages(bytes: usize) {
     {
         let Ok(pad) = libc::c_int::try_from(bytes) else { return };
         let past = pad.min(MOST);
-        // SAFETY: sets two numbers of the allocator: by how much it grows its heap, and from what size on it goes past it.
+        // SAFETY: sets two numbers of the allocator: how much the heap grows at once, and the mmap threshold.
         let set =
             unsafe { libc::mallopt(libc::M_TOP_PAD, pad) == 1 && libc::mallopt(libc::M_MMAP_THRESHOLD, past) == 1 };
         if !set {
@@ -18,10 +18,11 @@ pub fn in_large_pages(bytes: usize) {
         }
         // More than the heap has left, so that it grows now.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(GROWN)));
-        // SAFETY: asks where the heap ends, and moves nothing.
+        // SAFETY: returns the end of the heap without moving it.
         let end = unsafe { libc::sbrk(0) };
         let start = end.wrapping_byte_sub(bytes).map_addr(|address| address.next_multiple_of(PAGE));
-        // SAFETY: an advice changes no content; where the range is not the heap's, it is refused or concerns pages of ours.
+        // SAFETY: madvise changes no content. If the range is not part of the heap, the call fails or affects other
+        // pages of this process.
         unsafe { libc::madvise(start, bytes - PAGE, libc::MADV_HUGEPAGE) };
     }
 }

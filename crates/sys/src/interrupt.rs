@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The signal; 0 if none came.
+/// The received signal; 0 if there was none.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn ask(signal: i32) {

@@ -35,7 +35,7 @@ struct Beneath {
     parent: i32,
 }
 
-/// What the kernel refuses from now on.
+/// The operations that the kernel refuses from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     pub writes: bool,
@@ -45,7 +45,7 @@ pub struct Refused {
 /// Must be called before the first thread is started. `programs` and their loaders may still be executed. Fails with
 /// kind Unsupported if the kernel has no Landlock; then nothing was given up.
 pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
-    // SAFETY: with a null pointer and this flag the call only says its version.
+    // SAFETY: with a null pointer and this flag, the call only returns the version.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0_usize, 0_usize, VERSION) };
     if version < 1 {
         return Err(io::Error::new(io::ErrorKind::Unsupported, say!("sys-no-landlock")));
@@ -80,7 +80,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
 fn allow(ruleset: &OwnedFd, path: &Path, access: u64) -> io::Result<()> {
     let Ok(file) = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else { return Ok(()) };
     let rule = Beneath { access, parent: file.as_raw_fd() };
-    // SAFETY: `rule` lives across the call, and has the layout that this kind of rule has.
+    // SAFETY: `rule` lives across the call and has the layout for this kind of rule.
     let added = unsafe {
         libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), PATH_BENEATH, &raw const rule, 0_u32)
     };

@@ -70,7 +70,7 @@ impl Timing {
         Some(f64::from_le_bytes(bytes))
     }
 
-    /// Asks for another figure.
+    /// Requests another figure.
     pub fn again(&mut self) -> Option<f64> {
         self.talk.write_all(b"!").ok()?;
         self.figure()
@@ -105,7 +105,8 @@ fn thread_time() -> f64 {
 }
 
 fn enter(entry: Entry) {
-    // SAFETY: `settle` found it in the file that the caller vouches for; it takes words and looks behind none of them.
+    // SAFETY: `settle` found the function in the file that the caller vouches for; it dereferences none of its
+    // arguments.
     unsafe { entry(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
 }
 
@@ -120,9 +121,9 @@ unsafe fn settle<const N: usize>(function: Function<'_>, keep: [u32; N]) -> Opti
     // SAFETY: numbers only.
     unsafe { libc::alarm(LONGEST) };
     let (file, protection) = (function.file.as_fd().as_raw_fd(), libc::PROT_READ | libc::PROT_EXEC);
-    // SAFETY: a new mapping, wherever the kernel likes.
+    // SAFETY: a new mapping at an address chosen by the kernel.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), function.size, protection, libc::MAP_PRIVATE, file, 0) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { close_others(3, keep) };
     if base == libc::MAP_FAILED || function.at >= function.size {
         return None;
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
     use std::fs::File;
 
-    /// `mov eax, 1; ret` behind a page of nothing.
+    /// `mov eax, 1; ret` after an empty page.
     fn library() -> File {
         let mut bytes = vec![0; 4096];
         bytes.extend([0xb8, 1, 0, 0, 0, 0xc3]);

@@ -134,6 +134,6 @@ fn put(path: &CStr, text: &[u8]) -> io::Result<()> {
     let error = io::Error::last_os_error();
     // SAFETY: opened just above, without another owner.
     unsafe { libc::close(fd) };
-    // The kernel accepts such a text in full or not at all.
+    // The kernel accepts the text in full or not at all.
     if written < 0 { Err(error) } else { Ok(()) }
 }

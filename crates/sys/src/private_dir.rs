@@ -132,7 +132,7 @@ fn abandoned(directory: &Path, owner: u32) -> bool {
     if !free || (alive(owner) && young) {
         return false;
     }
-    // The program may continue after its watcher was killed; what it writes can still be read.
+    // The program may continue after its watcher was killed; its records can still be read.
     let inner =
         fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).find(|path| ours(path));
     let records = inner.and_then(|inner| fs::read_dir(inner).ok()).into_iter().flatten().flatten().take(MOST_FILES);

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, chown};
 
-    /// A directory with a program `id` that says "planted", of this user.
+    /// A directory that belongs to `owner`, with a program `id` that prints "planted".
     fn planted(owner: u32) -> tempfile::TempDir {
         let dir = tempfile::tempdir().expect("a directory");
         let program = dir.path().join("id");

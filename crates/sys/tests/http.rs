@@ -5,13 +5,13 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 use sys::http::{Address, HttpError, get, post};
 
-/// Takes one question and does with the connection as told.
+/// Accepts one request and passes the connection to `answer`.
 fn server(answer: impl FnOnce(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a client");
-        // The question is small, and comes as one.
+        // The request is small and arrives in one read.
         let _ = stream.read(&mut [0; 4096]);
         let _ = answer(&mut stream);
     });

@@ -1,4 +1,4 @@
-//! Whether a library serves a GPU, with which kernels, and what is missing.
+//! Whether a library serves a GPU, its kernels for that GPU, and the missing parts.
 
 use crate::{
     catalog::Catalog,

@@ -1,7 +1,7 @@
 //! Kernel names of Tensile: the product that a kernel computes, its tile, and its parameters.
 //!
-//! `Cijk_Alik_Bljk_HHS_BH_MT128x128x32_MI16x16x1_SN_LDSB1_...`: up to `MT` the indices, types and features, then the tile,
-//! then parameters, each letters with a value (`n` stands for minus).
+//! `Cijk_Alik_Bljk_HHS_BH_MT128x128x32_MI16x16x1_SN_LDSB1_...`: the part before `MT` has the indices, types and
+//! features. The tile and the parameters follow. A parameter is letters with a value, in which `n` means minus.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct KernelName<'n> {
     pub problem: &'n str,
     /// M, N and K of a macro tile.
     pub tile: [u64; 3],
-    /// `16x16x1` of `MI16x16x1`: the shape of the matrix instruction; None for kernels without.
+    /// The shape of the matrix instruction: `16x16x1` of `MI16x16x1`. None if the kernel uses no matrix instruction.
     pub matrix_instruction: Option<&'n str>,
     /// The other parameters by their letters. A value of several numbers keeps its underscores.
     pub parameters: BTreeMap<&'n str, &'n str>,
@@ -35,7 +35,7 @@ pub fn parse(name: &str) -> Option<KernelName<'_>> {
             _ => &word[..digits],
         };
         match (letters, last) {
-            // A further number of the parameter before: `MIWT4_4`.
+            // A further number of the previous parameter: `MIWT4_4`.
             ("", Some(key)) => {
                 let start = out.parameters.get(key).map_or(word, |value| joined(name, value, word));
                 out.parameters.insert(key, start);
@@ -64,7 +64,7 @@ fn tile(text: &str) -> Option<[u64; 3]> {
 }
 
 impl KernelName<'_> {
-    /// The same kernel under another release's name: whatever both names state is equal. Releases add parameters.
+    /// Whether both names are for the same kernel: everything that both state is equal. Releases add parameters.
     pub fn is_renamed(&self, other: &KernelName<'_>) -> bool {
         self.tile == other.tile
             && self.matrix_instruction == other.matrix_instruction
@@ -72,7 +72,7 @@ impl KernelName<'_> {
             && self.changed(other).is_empty()
     }
 
-    /// Parameters that both names state differently: the letters, the values.
+    /// Parameters with different values in the two names: the letters and both values.
     pub fn changed<'a>(&'a self, other: &'a KernelName<'_>) -> Vec<(&'a str, &'a str, &'a str)> {
         let differs = |(key, value): (&&'a str, &&'a str)| {
             let theirs = other.parameters.get(*key)?;

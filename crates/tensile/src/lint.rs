@@ -1,4 +1,5 @@
-//! What in a catalog looks like an oversight. Nothing is timed here: each finding is a candidate, with its neighbours.
+//! Catalog entries that look like mistakes. Nothing is timed here: each finding is a candidate, shown with its
+//! neighbours.
 
 use crate::{
     coverage::Files,
@@ -6,20 +7,20 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A tile that is so many times smaller than those of all its neighbours is an island.
+/// A tile that is this many times smaller than those of all its neighbours is an island.
 const ISLAND: u64 = 16;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     /// A row whose tile is far smaller than those of its neighbours along M, N and K.
     Island { leaf: String, key: [i64; 4], tile: [u64; 2], neighbours: Vec<([i64; 4], [u64; 2])> },
-    /// Several rows with one key and different solutions: the first after sorting answers, the others never do.
+    /// Several rows with the same key and different solutions: only the first after sorting is ever used.
     Duplicate { leaf: String, key: [i64; 4], solutions: Vec<i64> },
     /// Solutions that no table names.
     NeverNamed { leaf: String, solutions: Vec<i64> },
-    /// Tables with exact sizes only: any other size is answered by the order of addresses, or not at all.
+    /// Tables with exact sizes only. For other sizes, the order of addresses decides, or there is no solution.
     NoFallback { leaf: String, solutions: usize },
-    /// A row of the tree for a number of compute units, without one for other numbers.
+    /// Rows of the tree for certain numbers of compute units, without a row for other numbers.
     OtherUnits { rows: Vec<String> },
     /// A file that cannot be read.
     Unreadable { leaf: String, why: String },
@@ -148,7 +149,7 @@ fn islands(name: &str, table: &Table, leaf: &CatalogFile, out: &mut Vec<Finding>
     }
 }
 
-/// Rows of the root that ask for a number of compute units, where no row serves any number.
+/// Rows of the root that require a number of compute units, if no row accepts any number.
 fn other_units(tree: &Tree) -> Option<Finding> {
     let Tree::Rows(rows) = tree else { return None };
     let asks = |row: &crate::select::TreeRow| row.hardware && row.test.describe_all().contains("CUCount");

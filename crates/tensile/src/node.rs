@@ -11,11 +11,11 @@ use codeobject::{Error, Problem, Result, msgpack::Reader};
 pub enum Node {
     /// The first row whose condition holds: `Hardware` tests the GPU, `Problem` the sizes and types.
     Rows { kind: String, rows: Vec<(Predicate, Node)> },
-    /// By the value of a property, e.g. the operation's identifier.
+    /// Chooses by the value of a property, e.g. the operation's identifier.
     Map { property: String, entries: Vec<(String, Node)> },
     /// The nearest size in a table.
     Matching { properties: Vec<String>, distance: String, rows: Vec<Row> },
-    /// Trained trees in order; the first that accepts gives its library.
+    /// Trained trees in order; the first one that accepts the problem gives its library.
     DecisionTree { features: Vec<String>, trees: Vec<(usize, Node)> },
     /// A leaf of a lazy catalog: the base name of its files.
     Placeholder(String),

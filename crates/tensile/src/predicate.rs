@@ -6,7 +6,7 @@ use codeobject::{
 };
 use std::fmt;
 
-/// A condition, kept as far as it can be displayed and queried.
+/// A condition, with the parts needed for display and queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predicate {
     pub kind: String,

@@ -1,4 +1,4 @@
-//! Choices from damaged, partial and strange catalogs: an answer that was not computed, never another kernel.
+//! Choices from damaged, partial and unusual catalogs: the answer is "not computed", never a wrong kernel.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ impl Files for Memory {
 const ROOT: &str = "TensileLibrary_lazy_gfx1100.dat";
 const LEAF: &str = "TensileLibrary_HH_HH_HA_Bias_SAV_UA_Type_HH_HPA_Contraction_l_Ailk_Bljk_Cijk_Dijk_gfx1100.dat";
 
-/// The catalog of hipBLASLt for gfx1100 in the cache, as far as an f16 product needs it.
+/// hipBLASLt's catalog for gfx1100 from the cache: the files that an f16 product needs.
 fn real() -> Option<BTreeMap<String, Vec<u8>>> {
     let dir = "runtimes/debian-sid/root/usr/lib/x86_64-linux-gnu/hipblaslt/library";
     let dir: PathBuf = test_artifacts::cache().join(dir);
@@ -83,7 +83,7 @@ fn a_catalog_that_is_not_whole_gives_no_kernel() {
     }
 }
 
-/// A name in the catalog that this program does not know.
+/// Replaces a name in the catalog by one that this program does not know.
 fn renamed(files: &BTreeMap<String, Vec<u8>>, file: &str, from: &[u8], to: &[u8]) -> Memory {
     assert_eq!(from.len(), to.len());
     let mut files = files.clone();
@@ -119,7 +119,7 @@ fn a_product_without_size_is_not_computed() {
         let choice = selector.choose(&Call::plain(m, n, k, DataType::Half));
         assert!(matches!(choice, Choice::NotComputed(NotComputed::Call(_))), "{choice:?}");
     }
-    // Sizes whose products overflow neither panic nor find a kernel by accident of arithmetic.
+    // Sizes whose products overflow cause no panic, and wrapped arithmetic finds no kernel.
     let choice = selector.choose(&Call::plain(u64::MAX, u64::MAX, u64::MAX, DataType::Half));
     assert!(!matches!(choice, Choice::Determined(_)), "{choice:?}");
 }

@@ -1,4 +1,4 @@
-//! How well the launches were seen: collected while watching, reported at the end.
+//! How completely the launches were seen: collected during the watch, reported at its end.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::instrument::Probed;
@@ -8,7 +8,7 @@ use crate::probes::library::Library;
 use crate::probes::site::Price;
 use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
-use say::{Key, key, say};
+use say::{Key, Message, key, say};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use watch::{
     Word,
 };
 
-/// What probes on a runtime's file can never see.
+/// Events that probes on a runtime's file can never see.
 const BLIND: &[Key] = &[
     key!("view-uprobe-blind-before"),
     key!("view-uprobe-blind-linked"),
@@ -25,7 +25,7 @@ const BLIND: &[Key] = &[
     key!("view-uprobe-blind-vulkan"),
 ];
 
-/// The observers as an investigation knows them: probes with BPF and without.
+/// The observers in an investigation: probes with BPF and without.
 pub const OBSERVERS: [LaunchObserver; 2] = [
     LaunchObserver { kind: ObserverKind::Uprobe, reach: key!("view-uprobe"), blind: BLIND },
     LaunchObserver { kind: ObserverKind::Perf, reach: key!("view-perf"), blind: BLIND },
@@ -48,7 +48,7 @@ pub struct Window {
     pub ended: u64,
     /// The errors that rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
-    /// What was not seen, with counts.
+    /// Unobserved events, with counts.
     gaps: BTreeMap<Gap, u64>,
     probed: Vec<String>,
     /// Libraries with kernels, by path.
@@ -99,8 +99,8 @@ impl Window {
         }
     }
 
-    /// Seen in a child process of ours. A canary in the target itself is stronger.
-    pub fn canary_seen(&mut self, what: String) {
+    /// Records a canary in one of our child processes. A canary in the target itself is stronger.
+    pub fn canary_seen(&mut self, what: Message) {
         if self.canary == Canary::None {
             self.canary = Canary::in_child(what);
         }

@@ -83,7 +83,7 @@ impl Watcher {
             return;
         };
         if !self.resolver.processes.watches(pid, event.time) {
-            // The id belonged to another process, so what the kernel counted under it is not ours either.
+            // The id belonged to another process, so the kernel's counts under it are not ours either.
             if event.kind == kind::CALL {
                 let key = if is_vulkan(&event.key) { counted_key(&event.key) } else { event.key };
                 *self.queue.strangers.entry(key).or_default() += 1;

@@ -102,7 +102,7 @@ impl VulkanCalls {
         self.past.extend(self.processes.remove(&pid));
     }
 
-    /// Counts everything that was submitted, and reports what was not seen.
+    /// Counts everything that was submitted, and reports the gaps.
     pub fn finish(&mut self, tally: &mut Tally, window: &mut Window, mut each: Each<'_>) {
         // A process that computes in another way also has a loader.
         if tally.launches() == 0 {

@@ -1,4 +1,4 @@
-//! The live observer: names what the kernel counted and reported, and passes it to the tally in order.
+//! The live observer: names the launches that the kernel counted and reported, and passes them to the tally in order.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, counter, kind};
@@ -29,7 +29,7 @@ pub struct Watcher {
     pub(crate) queue: Queue,
     pub(crate) vulkan: VulkanCalls,
     pub(crate) tree: Tree,
-    /// How well the launches were seen.
+    /// How completely the launches were seen.
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
     pub(crate) news: Vec<Message>,
@@ -68,7 +68,7 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// Nothing is watched yet.
+    /// A watcher without watched processes.
     pub fn ready(options: Options) -> Result<Watcher, WatchError> {
         let processes = match options.how {
             How::Armed => Processes::without(),
@@ -304,7 +304,7 @@ impl Source for Watcher {
         Ok(report)
     }
 
-    fn canary_in_target(&mut self, what: String) {
+    fn canary_in_target(&mut self, what: Message) {
         self.window.canary = Canary::in_target(what);
     }
 

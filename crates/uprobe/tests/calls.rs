@@ -26,17 +26,17 @@ fn product(call: &Call) -> Product {
     (call.m, call.n, call.k, call.batch, launch::blas::tensor_type(call.type_a))
 }
 
-/// llama-bench with weights that go to BLAS, on Debian's real hipBLAS, rocBLAS and hipBLASLt: each call of each library is seen, in order,
-/// with the extents that the stand-in in front of them recorded. The real hipBLAS is opened a moment before its first call: what was called before it
-/// carried its probes is missing, and then it is named as a gap.
+/// llama-bench with weights that use BLAS, on Debian's real hipBLAS, rocBLAS and hipBLASLt. Each call of each library
+/// is seen, in order, with the extents that the stand-in in front of them recorded. The real hipBLAS is opened just
+/// before its first call: calls made before its probes are in place are missing, and are reported as a gap.
 #[test]
 fn products_of_the_real_blas_libraries_with_their_extents() {
     let (true, Some(place)) = (root("uprobe on BLAS libraries"), place()) else { return };
     let stage = Stage::new(place, "F16");
     let command = stage.bench(&["-p", "64,65,66", "-n", "0"]);
     let command: Vec<&str> = command.iter().map(String::as_str).collect();
-    // Mapped before the gate opens, so that they have probes from the first call on. The real hipBLAS cannot be: the
-    // stand-in in front of it has its name.
+    // Mapped before the gate opens, so that they have probes from the first call on. The real hipBLAS cannot be mapped
+    // in advance, because the stand-in in front of it has the same name.
     let also = ["libhipblas.so.2", "librocblas.so.4", "libhipblaslt.so.1"];
     let Some(running) = stage.start_on(&command, &also, Blas::Both) else { return };
     let mut watcher = Watcher::attach(&[running.id()], Options::default()).expect("attached");
@@ -49,7 +49,7 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     let account = watcher.finish(&mut tally).expect("an account");
     let outcome = running.finish().expect("a run");
     assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
-    // Each product is recorded for either lane: first the runtime's own libraries, then hipBLASLt.
+    // Each product is recorded on both paths: first for the runtime's own libraries, then for hipBLASLt.
     let of = |event: &Event| match event {
         Event::Blas(call) if call.call == blas::GEMM_EX && call.bracket == 1 => {
             Some((call.m, call.n, call.k, call.batch, launch::blas::tensor_type(call.type_a)))
@@ -67,7 +67,7 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     };
     assert_eq!(seen("rocblas_gemm_ex"), given, "{account:?}");
     assert_eq!(seen("hipblasLtMatmul"), given, "{account:?}");
-    // The stand-in in front and, from some call on, the real one behind it.
+    // The stand-in and, after the first calls, the real library behind it.
     let both = seen("hipblasGemmEx");
     let late = account.gaps.iter().any(|unseen| match &unseen.gap {
         Gap::LateLibrary { library, .. } | Gap::Unprobed { library, .. } => library.contains("libhipblas.so.2.4"),
@@ -82,13 +82,13 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     assert_eq!(both, expected.collect::<Vec<_>>(), "{account:?}");
 }
 
-/// A process with real nvcc code that launched everything before the attach. CUDA 13's compiler passes a kernel that it
-/// got once, 12's the address of a stub; neither is the driver's function, which is what is launched. One function
-/// belongs to no library: as with cuBLAS only the driver knows its name.
+/// A process with real nvcc code that launched everything before the attach. Code from CUDA 13's compiler passes a
+/// kernel handle that it obtained once; code from CUDA 12's passes the address of a stub. The driver launches its own
+/// function, which is neither. One function belongs to no library: as with cuBLAS, only the driver knows its name.
 #[test]
 fn a_late_attach_names_what_cuda_launches() {
     const ROUNDS: u64 = 40;
-    /// Four kernels, the n-th launched n times, and the one without a library.
+    /// Four kernels, the n-th launched n times, and the function without a library.
     const EACH: u64 = 1 + 2 + 3 + 4 + 1;
     let (true, Some(wheel)) = (root("uprobe on CUDA"), test_artifacts::need("bitsandbytes-0.50.2")) else { return };
     for (library, version) in [("libbitsandbytes_cuda130.so", "13"), ("libbitsandbytes_cuda128.so", "12")] {
@@ -134,7 +134,7 @@ fn a_late_attach_names_what_cuda_launches() {
     }
 }
 
-/// The stand-ins for runtime, driver and the libraries that nothing is asked of, and the program.
+/// Builds the program, and stand-ins for the runtime, the driver and the unused libraries.
 fn cuda_program(dir: &Path, version: &str) -> Option<PathBuf> {
     const RUNTIME: &str = include_str!("data/cudart.c");
     let here = dir.display().to_string();
@@ -155,7 +155,7 @@ fn cuda_program(dir: &Path, version: &str) -> Option<PathBuf> {
 }
 
 /// Streams that join a capture through an event, nodes added explicitly, nested graphs, a node with a changed kernel:
-/// each replay counts what it launches.
+/// each replay is counted with all of its launches.
 #[test]
 fn graphs_are_counted_however_they_are_made() {
     const SOURCE: &str = include_str!("data/graphs.c");

@@ -33,7 +33,7 @@ impl Seen {
         self.report.conclusion(&self.tally).reach()
     }
 
-    /// Everything was seen, and a second account confirms it.
+    /// Asserts that everything was seen, and that a second account confirms it.
     fn is_whole(&self, truth: u64) {
         assert_eq!((self.truth, self.tally.launches(), self.tally.lost), (truth, truth, 0), "{}", self.gaps());
         assert_eq!(self.ended, Ended::Code(0));
@@ -41,7 +41,7 @@ impl Seen {
         assert_eq!(self.reach(), Reach::Whole, "{}", self.gaps());
     }
 
-    /// Less was seen, and this gap reports it.
+    /// Asserts that less was seen, and that this gap reports it.
     fn says(&self, truth: u64, key: &str) {
         assert_eq!((self.truth, self.ended), (truth, Ended::Code(0)));
         assert!(self.gaps().contains(&format!("{key}: ")), "{}", self.gaps());

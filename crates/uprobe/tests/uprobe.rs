@@ -10,7 +10,7 @@ use std::time::Duration;
 use uprobe::{How, Options, Room, Started, Watcher};
 use watch::{Ended, Fate, Gap, ObserverKind, ObserverReport, Source, State, Tally, WatchError};
 
-/// With its kernels mapped before the gate, argument layouts are known before the first launch.
+/// If its kernels are mapped before the gate opens, argument layouts are known before the first launch.
 const BACKEND: &str = "/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so";
 
 /// Polls until every watched process has ended.
@@ -57,14 +57,14 @@ fn every_launch_of_a_real_program_with_its_argument_bytes() {
         assert_eq!(seen, own, "launch {number}");
     }
     assert_eq!((tally.lost, tally.unnamed(), tally.unknown_replays), (0, 0, 0), "{account:?}");
-    // Replays expanded, and evaluations and tokens as the record gives them.
+    // Expanded replays, and evaluations and tokens according to the record.
     let mut expected = Tally::default();
     outcome.traces.iter().for_each(|trace| watch::add_trace(&mut expected, trace, outcome.tables.first()));
     assert_eq!((tally.launches(), tally.tokens()), (expected.launches(), expected.tokens()));
     assert_eq!(tally.tokens(), 8);
 }
 
-/// A server is asked before and after the attach: kernels that it loaded and launched before are still named.
+/// The server gets a question before and after the attach: kernels that it loaded and launched before are still named.
 #[test]
 fn a_late_attach_names_every_kernel_of_a_server_that_has_been_running() {
     let (true, Some(place)) = (root("uprobe late attach"), place()) else { return };
@@ -89,7 +89,7 @@ fn a_late_attach_names_every_kernel_of_a_server_that_has_been_running() {
     assert!(tally.launches() > 20, "{}", tally.launches());
     assert_eq!((tally.lost, tally.unnamed(), tally.rejections()), (0, 0, 0), "{account:?}");
     assert_eq!(account.device, evidence::DeviceKind::StandIn);
-    assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{account:?}");
+    assert!(matches!(account.canary, evidence::Canary::InChild(_)), "{account:?}");
     let rows = tally.rows();
     let mmvq = rows.iter().find(|row| row.weights.as_deref() == Some("Q4_K")).expect("a product of Q4_K");
     assert!(mmvq.file.ends_with("libggml-hip.so") && mmvq.bundle.is_some(), "{mmvq:?}");
@@ -100,7 +100,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// Until a condition holds; a minute is failure.
+/// Waits until a condition holds; fails after a minute.
 fn wait_for(mut holds: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !holds() {
@@ -146,7 +146,7 @@ fn watched(yard: &Yard, options: Options, mode: &str, rounds: u64, threads: u64,
     (tally, account)
 }
 
-/// The stand-in does not know such a handle: each launch is seen, and seen to be rejected.
+/// The stand-in does not know this handle: each launch is seen, and seen to be rejected.
 fn seen(tally: &Tally) -> u64 {
     tally.launches() + tally.rejections()
 }
@@ -159,7 +159,7 @@ fn threads_forks_execs_and_runtimes_that_are_closed_and_opened() {
     {
         let (tally, account) = watched(&yard, Options::default(), mode, rounds, threads, each);
         assert_eq!((seen(&tally), tally.lost), (rounds * threads * each, 0), "{mode}: {account:?}");
-        assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{mode}: {account:?}");
+        assert!(matches!(account.canary, evidence::Canary::InChild(_)), "{mode}: {account:?}");
     }
 }
 
@@ -245,8 +245,8 @@ fn a_stranger_that_launches_does_not_make_an_idle_target_busy() {
     assert_eq!(seen(&tally), 10);
 }
 
-/// Programs whose first statement launches and whose second ends them: one that needs the runtime by its name, one that opens it
-/// from the directory beside it. Both are probed before they run.
+/// Programs whose first statement launches and whose second ends them. One is linked to the runtime; the other opens it
+/// from its own directory. Both are probed before they run.
 #[test]
 fn the_very_first_launch_of_a_program_that_we_start() {
     const NEEDS: &str = "typedef struct { unsigned x, y, z; } dim3; static char handle;
@@ -280,7 +280,7 @@ fn the_very_first_launch_of_a_program_that_we_start() {
         assert_eq!(account.gaps, [], "{program:?}: nothing is missing");
         // On a busy machine the difference may be lost in noise, but it is measured.
         assert!(account.cost_ns.is_some(), "{account:?}");
-        assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{account:?}");
+        assert!(matches!(account.canary, evidence::Canary::InChild(_)), "{account:?}");
     }
 }
 

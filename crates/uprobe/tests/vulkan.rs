@@ -189,7 +189,7 @@ fn a_full_ring_costs_dispatches_and_says_so() {
     assert!(tally.launches() + tally.lost >= 30_000, "{} and {} lost", tally.launches(), tally.lost);
 }
 
-/// A test loader that refuses and loses what it is told to.
+/// A test loader that refuses or loses calls, as `what` says.
 fn told(what: &str) -> Option<Watched> {
     if !test_artifacts::root("uprobes on a loader of ours: uprobes and BPF") {
         return None;
@@ -240,7 +240,7 @@ fn calls_of_every_shape() {
     assert_eq!((*groups, push.len(), push[276]), ([4, 5, 6], 280, 1069_u32.to_le_bytes()[0]));
 }
 
-/// Device-level functions bypass the loader: none of their dispatches is in view, which is reported.
+/// Device-level functions bypass the loader: their dispatches are not seen, which is reported.
 #[test]
 fn a_program_that_by_passes_the_loader_is_out_of_view() {
     let Some(stage) = Stage::new("by-pass") else { return };
@@ -272,7 +272,7 @@ fn a_program_that_had_its_functions_before_the_attach_is_out_of_view() {
     }
 }
 
-/// An extension's function that the loader has and does not export.
+/// An extension's function that the loader has but does not export.
 #[test]
 fn a_submission_that_no_exported_function_saw_is_said() {
     let Some(stage) = Stage::new("vkQueueSubmit2KHR") else { return };
@@ -280,7 +280,7 @@ fn a_submission_that_no_exported_function_saw_is_said() {
     assert_eq!(watched.tally.launches(), 0);
     assert_eq!(gap(&watched.account, &Gap::SubmittedElsewhere), Some(3), "{:?}", watched.account.gaps);
     assert!(!watched.account.whole());
-    // Recorded but never submitted: nothing is missing there.
+    // Recorded but never submitted: no dispatch is missing.
     let watched = from_the_start(&stage, "again", Options::default());
     assert_eq!(gap(&watched.account, &Gap::SubmittedElsewhere), None, "{:?}", watched.account.gaps);
 }
@@ -356,7 +356,7 @@ impl Drop for Server {
     }
 }
 
-/// A program that another process waits for.
+/// A program that another process waits for, so that its end is never reported here.
 struct Elsewhere;
 
 impl watch::preload::Program for Elsewhere {

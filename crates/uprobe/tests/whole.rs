@@ -1,4 +1,4 @@
-//! Compared with the runtime's own count: everything that it launched is seen, or what is missing is reported.
+//! Compared with the runtime's own count: every launch is seen, or the missing ones are reported.
 
 mod stage;
 
@@ -59,7 +59,7 @@ fn truth(text: &str) -> Launches {
     text.lines().filter_map(of).collect()
 }
 
-/// Attaches to a program that waits after `ready`, and lets it continue: returns what was seen and the program's own
+/// Attaches to a program that waits after `ready`, and lets it continue. Returns the observation and the program's own
 /// count.
 fn attached(program: &Path, words: &[&str]) -> (Tally, ObserverReport, Launches) {
     let mut command = Command::new(program);
@@ -82,7 +82,7 @@ fn until_gone(watcher: &mut Watcher, tally: &mut Tally) {
     while watcher.poll(tally, Duration::from_millis(50)).expect("polled") != State::Ended(Ended::TargetGone) {}
 }
 
-/// Started by us, and watched from start to end.
+/// Starts a command and watches it from start to end.
 fn started(command: &[&Path]) -> (Tally, ObserverReport) {
     let command: Vec<std::ffi::OsString> = command.iter().map(|word| word.as_os_str().to_owned()).collect();
     let mut started = Started::new(&command, Options::default()).expect("started");
@@ -244,7 +244,7 @@ impl Hidden {
     }
 }
 
-/// Whatever path a library has, and whichever of the program's processes opens it: the first call is seen.
+/// The first call is seen, for any path of the library and for any process of the program that opens it.
 #[test]
 fn a_program_that_we_start_stands_still_until_what_it_opens_is_probed() {
     let (true, Some(hidden)) = (root("uprobe holds what it starts"), Hidden::new()) else { return };
@@ -353,7 +353,7 @@ fn state(pid: &str) -> Option<char> {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Until a condition holds; a minute is failure.
+/// Waits until a condition holds; fails after a minute.
 fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !holds() {
@@ -424,8 +424,8 @@ int main(int argc, char **argv) {
     wait_for("it ends", || matches!(state(&pid), None | Some('Z')));
 }
 
-/// llama-bench on the stand-in, with its graphs, from its first moment: this program under the watch starts it and writes down what the
-/// stand-in recorded.
+/// llama-bench with its graphs on the stand-in, watched from the start. This test program itself runs under the watch,
+/// starts llama-bench, and writes the stand-in's counts to a file.
 #[test]
 fn a_real_program_with_graphs_that_is_started_under_the_watch() {
     const RUNS: &str = "WHICHKERNEL_TEST_RUNS_BENCH";

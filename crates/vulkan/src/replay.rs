@@ -17,13 +17,13 @@ pub struct Dispatch {
     pub ending: Ending,
     /// When it was submitted, by the host's clock; 0 if unknown.
     pub submitted_ns: u64,
-    /// How long the device worked on it, if this was requested and reported.
+    /// The device time, if it was requested and reported.
     pub took: Option<Took>,
     /// Its number among the timed dispatches of its buffer; 0 if it is not timed.
     timed: u32,
 }
 
-/// By the device's own clock, which differs from the host's.
+/// A time by the device's own clock, which differs from the host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Took {
     pub begin_ns: u64,

@@ -32,7 +32,7 @@ pub struct Run {
     pub recorded: u64,
     /// Dispatches in submissions that the driver refused.
     pub refused: u64,
-    /// Records that found no room, unfinished records, and dispatches beyond the limit.
+    /// Records for which there was no space, unfinished records, and dispatches beyond the limit.
     pub lost: u64,
     /// The functions that the layer does not cover, by name.
     pub blind: Vec<String>,

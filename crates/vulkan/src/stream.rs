@@ -1,4 +1,4 @@
-//! The records of one process as they arrive: what was created, recorded, submitted, and completed.
+//! The records of one process as they arrive: created objects, and recorded, submitted and completed dispatches.
 //!
 //! The layer's records come through [`Stream::feed`]; an observer of the calls themselves reports each through its own
 //! function.
@@ -30,7 +30,7 @@ impl Stream {
         Stream { run: Run { pid, ..Run::default() }, ..Stream::default() }
     }
 
-    /// What is known so far: devices, pipelines, the program. [`Stream::take`] returns its dispatches.
+    /// The state so far: devices, pipelines, the program. [`Stream::take`] returns its dispatches.
     pub fn run(&self) -> &Run {
         &self.run
     }

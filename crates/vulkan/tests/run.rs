@@ -153,12 +153,12 @@ fn times_are_given_to_their_own_dispatches_and_to_nobody_else() {
     let made = || Made::default().begin().timed(1).timed(0).timed(2);
     let run = made().submit(FENCE, 0).times(BUFFER, 1, &[(5, 7), (7, 12)]).done(done::FENCE, FENCE).run();
     assert_eq!(took(&run), [Some(20), None, Some(50)]);
-    // In two records; another buffer's; after its end; never.
+    // In two records; for another buffer; after its end; never.
     let run = made().submit(0, 0).times(BUFFER, 1, &[(5, 7)]).times(BUFFER, 2, &[(7, 8)]).run();
     assert_eq!(took(&run), [Some(20), None, Some(10)]);
     assert_eq!(took(&made().submit(0, 0).times(BUFFER + 1, 1, &[(5, 7)]).run()), [None; 3]);
     assert_eq!(took(&made().submit(FENCE, 0).done(done::FENCE, FENCE).times(BUFFER, 1, &[(5, 7)]).run()), [None; 3]);
-    // Submitted twice: only the last.
+    // Submitted twice: only the last submission gets times.
     let run = made().submit(0, 0).submit(0, 0).times(BUFFER, 1, &[(5, 7), (8, 9)]).run();
     assert_eq!(took(&run), [None, None, None, Some(20), None, Some(10)]);
     // A record was lost, and two dispatches have one number: it is unknown to which one the time belongs.

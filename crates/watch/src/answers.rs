@@ -11,51 +11,51 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What was launched while somebody looked, how well it was seen, and what a server claims beside it.
+/// The launches during the watch, how completely they were seen, and the server's claims beside them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Watched {
     pub observer: ObserverKind,
-    /// All of it together, no better than the least; each row has its own.
+    /// The weakest device of all launches; each row has its own.
     pub device: DeviceKind,
     pub rung: Rung,
     pub devices: Vec<DeviceSeen>,
-    /// Whose word it is.
+    /// The source of the report.
     pub word: Whose,
-    /// How the program ended, where that is what ended the watch.
+    /// How the program ended, if that ended the watch.
     pub ended: Option<EndedHow>,
     /// Launches in the counts.
     pub seen: u64,
     /// Calls of BLAS libraries.
     pub calls: u64,
-    /// Launches that are known to be lost; only where `whole` is true are there no others.
+    /// Launches known to be lost; there are no others only if `whole` is true.
     pub lost: u64,
-    /// Every launch was seen: what `conclusion` says of them reaches over all.
+    /// Whether every launch was seen, so that `conclusion` covers all of them.
     pub whole: bool,
     /// Launches whose kernel has no name.
     pub unnamed: u64,
     /// Launches whose arguments could not be read.
     pub unread: u64,
-    /// Replays of graphs of which nobody knows what they launched.
+    /// Replays of graphs whose launches are unknown.
     pub unknown_replays: u64,
     /// Launches that the runtime refused, by kernel.
     pub rejected: BTreeMap<String, u64>,
-    /// Evaluations that were shown to be a prompt's.
+    /// Evaluations that are known to belong to a prompt.
     pub prompts: u64,
-    /// Evaluations of several columns, a prompt's or several sequences': not known which.
+    /// Evaluations of several columns: a prompt or several sequences; unknown which.
     pub batches: u64,
     /// Decoded tokens.
     pub tokens: u64,
     pub per_token: Option<PerToken>,
     pub fallbacks: Vec<FallbackSeen>,
     pub seconds: f64,
-    /// Added to a launch, measured, in nanoseconds.
+    /// The measured overhead per launch, in nanoseconds.
     pub cost_ns: Option<f64>,
     pub canary: Canary,
     pub contamination: Contamination,
-    /// Which calls of which processes were in view.
+    /// Which calls of which processes were observed.
     pub reach: String,
     pub blind: Vec<String>,
-    /// What was not seen, and why.
+    /// The gaps, and their reasons.
     pub gaps: Vec<Unseen>,
     pub conclusion: Conclusion,
     pub claims: Vec<ClaimHeld>,
@@ -66,10 +66,10 @@ impl answer::Answer for Watched {
     const SCHEMA: &'static str = "whichkernel.watch/1";
 }
 
-/// What is known of the device that one process launched on.
+/// The device of one process's launches, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeviceSeen {
-    /// Null where nobody has its number.
+    /// Null if its process id is unknown.
     pub process: Option<u32>,
     pub maker: Maker,
     /// How it is known: real, stand-in, none-seen, unlooked, told.
@@ -78,7 +78,7 @@ pub struct DeviceSeen {
     pub detail: String,
 }
 
-/// We looked ourselves, or a file tells.
+/// Our own observation, or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "whose", rename_all = "lowercase")]
 pub enum Whose {
@@ -86,7 +86,7 @@ pub enum Whose {
     File {
         file: String,
         sha256: String,
-        /// The program that made it; `unknown` where anybody may have.
+        /// The program that wrote it; `unknown` if any program may have.
         maker: &'static str,
         host: Option<String>,
     },
@@ -135,7 +135,7 @@ pub struct PerToken {
     pub families: BTreeMap<&'static str, f64>,
 }
 
-/// A sign that weights are not multiplied by the kernels made for their type, or not where the rest is.
+/// A sign that weights are not multiplied by the kernels for their type, or not on the same device as the rest.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FallbackSeen {
     pub phase: &'static str,
@@ -143,10 +143,10 @@ pub struct FallbackSeen {
     pub family: &'static str,
     /// unpacked, blas-for-one or cut.
     pub why: &'static str,
-    /// The product that took unpacked weights.
+    /// The product that used the unpacked weights.
     pub by: Option<String>,
     pub count: u64,
-    /// Seconds since the watch began; null for what was read from a file.
+    /// Seconds since the watch began; null for a recording.
     pub after_s: Option<f64>,
 }
 
@@ -168,7 +168,7 @@ impl FallbackSeen {
     }
 }
 
-/// What a server says of itself, held against what it launched.
+/// A server's claim about itself, compared with its launches.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClaimHeld {
     pub field: &'static str,
@@ -179,7 +179,7 @@ pub struct ClaimHeld {
     pub why: String,
     /// The figures of `why`, by name.
     pub figures: BTreeMap<&'static str, Value>,
-    /// What a verdict that rests on silence lacks.
+    /// Why a verdict that depends on something not having been seen is limited.
     pub limited_by: Option<Weakness>,
 }
 
@@ -198,18 +198,18 @@ impl ClaimHeld {
     }
 }
 
-/// One kernel in one phase, with everything that tells it from others.
+/// One kernel in one phase, with all distinguishing values.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LaunchRow {
-    /// prefill, batch (several columns: a prompt or several sequences, not known which), decode or other.
+    /// prefill, batch (several columns: a prompt or several sequences; unknown which), decode or other.
     pub phase: &'static str,
-    /// As people write it: `mul_mat_q<Q4_K,112,false>`.
+    /// The readable name: `mul_mat_q<Q4_K,112,false>`.
     pub kernel: String,
     /// The key of the kernel: its mangled name, `unnamed@0x..`, or a call's name.
     pub mangled: String,
     pub family: &'static str,
     pub path: Option<String>,
-    /// Of the weights.
+    /// The type of the weights.
     #[serde(rename = "type")]
     pub weights: Option<String>,
     pub columns: Option<u64>,
@@ -220,11 +220,11 @@ pub struct LaunchRow {
     pub file: String,
     pub bundle: Option<u32>,
     pub launches: u64,
-    /// Of all launches; 0 for a call, which is none.
+    /// The share of all launches; 0 for a call, which is not a launch.
     pub share: f64,
     pub device: DeviceKind,
     pub rung: Rung,
-    /// How long the device worked on them, by its own clock (`--times`); null where nobody asked or nobody knows.
+    /// The device time of these launches (`--times`); null if not requested or unknown.
     pub took: Option<Took>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Evidence is a device file of the runtime's vendor that the process held open or mapped while it launched. That a
 //! runtime is not our stand-in proves nothing: it may be any library, on a machine without a GPU. Only this module
-//! combines what is known, separately for each process and vendor.
+//! combines the evidence, separately for each process and vendor.
 
 use crate::nodes::{Node, Unlooked, held, told};
 use codeobject::ReadAt;
@@ -16,13 +16,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 say::named! {
-    /// Whose runtime a call goes through.
+    /// The vendor of the runtime that a call goes through.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Maker: name {
         Amd = "amd",
         Nvidia = "nvidia",
-        /// Vulkan's loader, whoever made the card.
+        /// Vulkan's loader, for cards of any vendor.
         Vulkan = "vulkan",
     }
 }
@@ -75,7 +75,7 @@ pub fn compute_device(pid: u32) -> Option<String> {
     held(pid).ok()?.iter().find(|node| compute(node)).map(ToString::to_string)
 }
 
-/// What is known about the device behind the launches.
+/// The evidence about the device behind the launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
     /// The process held these device files while it launched.
@@ -112,7 +112,7 @@ impl Device {
         }
     }
 
-    /// What was seen, or why nothing was.
+    /// The observed evidence, or the reason for having none.
     pub fn detail(&self) -> Message {
         match self {
             Device::Real { held } => Message::verbatim(held.iter().cloned().collect::<Vec<_>>().join(", ")),
@@ -179,7 +179,7 @@ impl Devices {
         }
     }
 
-    /// Records the device files that the process, from inside, reported to have held after it launched.
+    /// Records the device files that the process itself reported to have held after it launched.
     pub fn held_by(&mut self, pid: u32, maker: Maker, files: &[Held]) {
         if !files.is_empty() {
             self.judge((pid, maker), Ok(told(files)));

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Several launches together.
+/// The times of several launches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Took {
-    /// Launches that were timed; those of the row that were not are not in the figures.
+    /// The number of timed launches; launches without a time are not in the figures.
     pub launches: u64,
     pub total_ns: u64,
     pub least_ns: u64,

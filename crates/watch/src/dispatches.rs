@@ -144,7 +144,7 @@ impl Dispatches {
     }
 }
 
-/// The name of a pipeline that has none.
+/// A name made from the module, for a pipeline without a name.
 fn module(pipeline: &vulkan::Pipeline) -> String {
     let hash = pipeline.module.as_deref().and_then(|module| module.identity.as_deref());
     hash.and_then(|hash| hash.get(..12)).map_or_else(|| "module ?".to_owned(), |hash| format!("module {hash}"))

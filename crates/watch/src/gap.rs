@@ -1,5 +1,5 @@
-//! The kinds of things that an observer did not see. The code depends on what each gap leaves open; its sentence is
-//! only for the reader.
+//! The kinds of gaps in an observation. Code uses only the open question of a gap (`Open`); its sentence is only for
+//! the reader.
 //!
 //! Every observer of launches reports its gaps with these kinds. The sentences ([`Unseen::what`], [`Unseen::why`]) are
 //! in `unseen.ftl`; the ledger and JSON contain the English ones.
@@ -9,31 +9,31 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 say::named! {
-    /// What a gap leaves open.
+    /// The question that a gap leaves open.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Open: key and ALL {
-        /// How many launches there were.
+        /// The number of launches.
         Launches = "launches",
-        /// How many launches graphs made.
+        /// The number of launches by graphs.
         Graphs = "graphs",
-        /// How many calls of BLAS libraries there were.
+        /// The number of calls of BLAS libraries.
         Calls = "calls",
-        /// Which kernel it was.
+        /// The names of kernels.
         Names = "names",
         /// Grids, arguments, column counts, extents.
         Arguments = "arguments",
-        /// In which order.
+        /// The order of launches.
         Order = "order",
-        /// Whether the runtime accepted it.
+        /// Whether launches were accepted by the runtime.
         Acceptance = "acceptance",
-        /// Whether it ran to its end.
+        /// Whether launches ran to their end.
         Ends = "ends",
-        /// How long the device worked on it.
+        /// The device times of launches.
         Times = "times",
         /// Whether a known event would have been seen.
         Canary = "canary",
-        /// Nothing but whose word it is.
+        /// Only the trust in the source of the data.
         Trust = "trust",
     }
 }
@@ -109,8 +109,7 @@ macro_rules! sentences {
     }};
 }
 
-/// Each gap with what it leaves open and the key of its sentences. Gaps with a `match` choose between several
-/// sentences.
+/// Each gap with its open question and the key of its sentences. Gaps with a `match` choose between several sentences.
 macro_rules! gaps {
     (
         by hand { $($(#[$note:meta])* $other:ident { $($part:ident: $kind:ty),* } = $leaves:expr, $sentences:expr;)* }
@@ -183,18 +182,18 @@ gaps! {
         LateRuntime { library: String, late: Late } = "late-runtime", Launches;
         /// The same for a library above the runtime.
         LateLibrary { library: String, late: Late } = "late-library", Calls;
-        /// A function whose name says that it launches, but that is not in our list; with the number of calls.
+        /// A function whose name suggests that it launches, but that is not in our list; with the number of calls.
         UnknownLaunch { library: String, symbol: String } = "unknown-launch", Launches;
-        /// The same for a function that changes what a graph launches.
+        /// The same for a function that changes the launches of a graph.
         UnknownGraph { library: String, symbol: String } = "unknown-graph", Graphs;
-        /// A function that creates or changes graphs; with the number of calls. Its result is not seen, because it is
-        /// left by a jump that cannot be found in its file.
+        /// A function that creates or changes graphs; with the number of calls. It ends in a jump that cannot be found
+        /// in its file, so its result is not seen.
         Unreturned { library: String, symbol: String } = "unreturned", Graphs;
         /// A launch function that a process obtained as a pointer from the runtime, and that has no probe.
         Pointer { process: u32, call: String } = "pointer", Launches;
         /// The same, but with a probe placed some time later.
         LatePointer { call: String, late: Late } = "late-pointer", Launches;
-        /// A function whose name says that it launches, and whose calls are not even counted.
+        /// A function whose name suggests that it launches, and whose calls are not even counted.
         Uncounted { library: String, symbol: String } = "uncounted", Launches;
         /// The target's memory still has the file's own instruction where the probe should be.
         NotPlanted { library: String, process: u32, symbol: String } = "not-planted", Launches;
@@ -245,8 +244,8 @@ gaps! {
         NoExtents { call: String } = "no-extents", Arguments;
         /// Calls that were counted without their position in the order.
         OrderLost { call: String } = "order-lost", Order;
-        /// Details of what was seen of the canary's calls.
-        Canary { told: String } = "canary", Canary;
+        /// Details of the canary's calls that were seen.
+        Canary { told: Message } = "canary", Canary;
         /// No canary event was triggered.
         NoCanary = "no-canary", Canary;
         // The library inside the process
@@ -267,9 +266,9 @@ gaps! {
         /// Changed nodes of graphs that were updated before.
         NodesUnplaced { process: u32 } = "nodes-unplaced", Graphs;
         /// A record whose rest cannot be read.
-        RecordBroken { process: u32, reason: String } = "record-broken", Launches;
+        RecordBroken { process: u32, reason: Message } = "record-broken", Launches;
         /// A file among the records that is not a record.
-        RecordRefused { file: String, reason: String } = "record-refused", Launches;
+        RecordRefused { file: String, reason: Message } = "record-refused", Launches;
         /// Records that were lost for lack of space or of a reader.
         RecordsLost = "records-lost", Launches;
         /// A process of another user wrote its record.
@@ -293,7 +292,8 @@ gaps! {
         BuffersBefore = "buffers-before", Launches;
         /// A device-level function that a process obtained: its calls bypass the loader.
         ByPassed { process: u32, call: String } = "by-passed", Launches;
-        /// Dispatches that were recorded but not seen to be submitted, while something was submitted out of view.
+        /// Dispatches that were recorded but not seen to be submitted, while a submission was made outside the
+        /// observation.
         SubmittedElsewhere = "submitted-elsewhere", Launches;
         /// A process that had the Vulkan loader before the attach, and whose submissions never passed through it.
         NothingPassed { process: u32 } = "nothing-passed", Launches;
@@ -341,7 +341,7 @@ gaps! {
     }
 }
 
-/// A gap, and how often.
+/// A gap, and the number of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Unseen {
     pub gap: Gap,
@@ -366,7 +366,7 @@ impl Unseen {
         self.gap.sentences().what.trim_start_matches("unseen-")
     }
 
-    /// What was not seen.
+    /// A description of the gap.
     pub fn what(&self) -> Message {
         self.filled(|sentences| sentences.what)
     }
@@ -383,11 +383,11 @@ impl Unseen {
     }
 }
 
-/// What was not seen: what a program decides by, and the English sentence.
+/// The form of a gap in JSON: the keys for programs, and the English sentence.
 #[derive(Serialize, JsonSchema)]
 struct Plain {
     key: &'static str,
-    /// What it leaves open.
+    /// The open question.
     open: Open,
     count: u64,
     what: String,

@@ -52,7 +52,7 @@ impl Tree {
         })
     }
 
-    /// Identifies a captured kernel as this node; false if there is none of these kinds.
+    /// Identifies a captured kernel as this node; false if no captured kernel has one of these kinds.
     pub fn place(&mut self, node: u64, kinds: &[KindId]) -> bool {
         let Some(kind) = kinds.iter().copied().find(|kind| self.captured.get(kind).is_some_and(|count| *count > 0))
         else {
@@ -64,7 +64,7 @@ impl Tree {
         true
     }
 
-    /// Whether the node can be identified: by its handle, by what the process queried about it, or because all
+    /// Whether the node can be identified: by its handle, by the process's own queries about it, or because all
     /// candidates are alike.
     pub fn known(&mut self, node: u64, told: Option<&[KindId]>) -> bool {
         if self.find(node).is_some() {

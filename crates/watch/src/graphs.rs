@@ -1,4 +1,4 @@
-//! Tracks what each graph of a process launches: how it was captured, built, cloned, nested and changed.
+//! Tracks the launches of each graph of a process: how it was captured, built, cloned, nested and changed.
 //!
 //! A captured kernel is a node without an observed handle; a manually added node has one. An operation on a graph whose
 //! creation was not observed, or on an unknown node, makes the graph uncertain, and its replays are counted as such.
@@ -55,7 +55,7 @@ pub struct Graphs {
     into: HashMap<u64, u64>,
     /// Nodes added to graphs whose creation was not observed: a capture's handle is seen only at its end.
     loose: HashMap<u64, Vec<(u64, Part)>>,
-    /// What nodes launch according to the process's own queries: the kinds as which they may have been captured.
+    /// The launches of nodes according to the process's own queries: the kinds as which they may have been captured.
     told: HashMap<u64, Vec<KindId>>,
 }
 
@@ -73,7 +73,7 @@ impl Graphs {
         *self.graphs.entry(capture).or_default().captured.entry(kind).or_default() += 1;
     }
 
-    /// The launch was refused; false if it is not there.
+    /// The launch was refused. Returns false if it is not in the capture.
     pub fn reject(&mut self, capture: u64, kind: KindId) -> bool {
         let count = self.graphs.get_mut(&capture).and_then(|tree| tree.captured.get_mut(&kind));
         count.filter(|count| **count > 0).map(|count| *count -= 1).is_some()
@@ -208,14 +208,14 @@ impl Graphs {
         false
     }
 
-    /// The process queried what a node launches.
+    /// The process queried the launch of a node.
     pub fn asked(&mut self, node: u64, kinds: Vec<KindId>) {
         if !self.owners.contains_key(&node) {
             self.told.insert(node, kinds);
         }
     }
 
-    /// Changes what a node launches in later instantiations. Returns false if the node's previous launch is unknown.
+    /// Changes the launch of a node in later instantiations. Returns false if the node's previous launch is unknown.
     pub fn change(&mut self, node: u64, part: Part) -> bool {
         let (made, unsure) = self.node_of(part);
         if let Some(tree) = self.owners.get(&node).copied().and_then(|graph| self.tree(graph)) {
@@ -233,7 +233,7 @@ impl Graphs {
             self.owners.insert(node, **graph);
             return true;
         }
-        // The same kernel with other arguments launches the same.
+        // The same kernel with other arguments is the same launch.
         matches!((part, told), (Part::Kernel(kind), Some(before)) if before.contains(&kind))
     }
 
@@ -259,8 +259,8 @@ impl Graphs {
         self.execs.remove(&exec);
     }
 
-    /// Changes what a node of an executable graph launches. False if it is unknown what it launched before: the total
-    /// is then right, but not the kernels.
+    /// Changes the launch of a node in an executable graph. Returns false if its previous launch is unknown: the total
+    /// count is then right, but the kernels may be wrong.
     pub fn set(&mut self, exec: u64, node: u64, part: Part) -> bool {
         let told = self.told.get(&node).cloned();
         let (made, unsure) = self.node_of(part);
@@ -278,7 +278,7 @@ impl Graphs {
         found
     }
 
-    /// Enables or disables a node of an executable graph. False if it is unknown what it launches: its replays are then
+    /// Enables or disables a node of an executable graph. Returns false if its launch is unknown: its replays are then
     /// uncertain.
     pub fn enable(&mut self, exec: u64, node: u64, enabled: bool) -> bool {
         let told = self.told.get(&node).cloned();
@@ -322,7 +322,7 @@ mod tests {
     const B: KindId = KindId(2);
     const C: KindId = KindId(3);
 
-    /// What a replay launches, in order, and whether that is complete.
+    /// The launches of a replay, in order, and whether they are complete.
     fn replay(graphs: &Graphs, exec: u64) -> Option<(Vec<(u32, u64)>, bool)> {
         let replayed = graphs.replay(exec)?;
         let mut counts: Vec<(u32, u64)> = replayed.counts.iter().map(|(kind, count)| (kind.0, *count)).collect();

@@ -1,10 +1,11 @@
 //! Reads a trace file while it grows: complete records, in order, freeing the ring behind them.
 //!
 //! A record can be read once its kind is written. An unfinished record blocks the reader while the process lives (its
-//! writer may be waiting for the CPU); when the process is gone, it is skipped and counted. The reader tells the writer
-//! what was read, which frees the ring, and returns whole segments to the file system.
+//! writer may be waiting for the CPU); when the process is gone, it is skipped and counted. The reader reports its
+//! position to the writer, which frees the ring, and returns whole segments to the file system.
 
 use launch::record::{FIRST, Header, MAGIC, SEGMENT};
+use say::say;
 use std::fs::File;
 use std::io;
 use std::mem::offset_of;
@@ -106,9 +107,7 @@ impl GrowingTrace {
         self.lost = self.lost.max(long(&head, 16));
         let waits = used.saturating_sub(self.at);
         if waits > BACKLOG {
-            return Err(io::Error::other(format!(
-                "says that {used} bytes of it are used, which it was never given room for"
-            )));
+            return Err(io::Error::other(say!("watch-record-too-long", used)));
         }
         let want = usize::try_from(waits).unwrap_or(CHUNK).min(CHUNK);
         let mut bytes = vec![0; want];

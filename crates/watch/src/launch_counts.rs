@@ -1,4 +1,4 @@
-//! The live aggregation: counts of each kind of launch by phase, and of everything that was not seen.
+//! The live aggregation: counts of each kind of launch by phase, and of everything unseen.
 
 use crate::fallback::{Sign, Unpacked, Why};
 use crate::launch_key::{Kind, KindId, Known, Name, facts};
@@ -27,7 +27,7 @@ pub struct Tally {
     pub lost: u64,
     /// Argument reads that failed: the launch is counted, its column count may be missing.
     pub unread: u64,
-    /// Replays of graphs that were created before the observation began: what they launched is unknown.
+    /// Replays of graphs that were created before the observation began: their launches are unknown.
     pub unknown_replays: u64,
     pub fallback: Fallback,
     /// The devices that the processes launched on.
@@ -62,7 +62,7 @@ pub struct Row {
     pub took: Option<Took>,
 }
 
-/// Whether the device has a clock. A stand-in has none, and neither has "no device".
+/// Whether the device has a clock. A stand-in has none.
 fn has_clock(device: DeviceKind) -> bool {
     matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }
@@ -127,8 +127,8 @@ impl Tally {
     }
 
     /// The phase of an evaluation with these kinds, by their widths; their order is not kept. If a product is narrower
-    /// than the widest, it is a prompt. If none is, the phase is unknown: `-np 4` decodes four sequences this way, and
-    /// the first part of a long prompt looks the same.
+    /// than the widest, it is a prompt. If all have the same width, the phase is unknown: `-np 4` decodes four
+    /// sequences this way, and the first part of a long prompt looks the same.
     pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
         let products: Vec<&Known> =
             kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product()).collect();

@@ -49,7 +49,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The call was seen, but not its extents.
+    /// Whether only the call was seen, but not its extents.
     pub fn is_unknown(&self) -> bool {
         self.m < 0 || self.n < 0 || self.k < 0
     }

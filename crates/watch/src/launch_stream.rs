@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::{Kind, Name};
 
-    /// A refusal is subtracted from the count of its own kind, wherever that waits, and from nothing else.
+    /// A refusal is subtracted only from the count of its own kind, wherever that count is kept.
     #[test]
     fn a_refusal_takes_back_what_was_counted() {
         let mut tally = Tally::default();

@@ -91,7 +91,7 @@ pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
     Ok(nodes)
 }
 
-/// Of the files that a process reported to have held, those that really are what their names say.
+/// Of the files that a process reported to have held, those whose device numbers match their names.
 pub(super) fn told(files: &[Held]) -> Vec<Node> {
     let drivers = Drivers::read();
     let nodes = files.iter().filter_map(|file| Some((named(Path::new(&file.path))?, file.number)));
@@ -138,7 +138,7 @@ impl Drivers {
         Drivers(list)
     }
 
-    /// Whether a file with this device number is what its name says.
+    /// Whether a file with this device number matches its name.
     fn serve(&self, node: Node, rdev: u64) -> bool {
         // WSL's device is one of many under "misc".
         let start = match node {

@@ -8,12 +8,12 @@ say::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ObserverKind: name {
-        /// Probes, read by BPF.
+        /// Probes that BPF reads.
         Uprobe = "uprobe",
         /// The same probes, without BPF.
         Perf = "perf",
         Preload = "preload",
-        /// A Vulkan layer of ours in the program.
+        /// The whichkernel Vulkan layer in the program.
         Layer = "layer",
         /// The libraries' own logs, or a server's.
         Logs = "logs",
@@ -27,7 +27,7 @@ say::named! {
 }
 
 impl ObserverKind {
-    /// The rung of launches that this observer saw on such a device. A profile has the device's own times.
+    /// The rung of launches that this observer saw on a device of this kind. A profile has the device's own times.
     pub fn rung(self, device: DeviceKind) -> Rung {
         match (device, self) {
             (DeviceKind::Real, ObserverKind::Import) => Rung::Completed,

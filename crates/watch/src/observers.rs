@@ -1,11 +1,12 @@
-//! The observers of launches, as an investigation knows them. Their fields of view say which claims they can decide.
+//! The observers of launches for investigations. Their fields of view say which claims they can decide.
 
 use crate::observer_kind::{ObserverKind, VULKAN, launches_in_view};
 use evidence::{DeviceKind, FieldOfView, Rung};
 use observe::Observer;
 use say::{Key, Say as _, key, say};
 
-/// An observer of launches, by its kind. `reach`: which launches it sees, in words; `blind`: what it can never see.
+/// An observer of launches, by its kind. `reach`: the launches it sees, in words; `blind`: the events that it can never
+/// see.
 #[derive(Debug)]
 pub struct LaunchObserver {
     pub kind: ObserverKind,

@@ -41,14 +41,14 @@ impl Word {
     }
 }
 
-/// Other witnesses that confirm there was no more, and what the observer cannot see in this target.
+/// Other witnesses that confirm the count, and the observer's blind spots in this target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecondAccount {
     pub witness: Option<Witness>,
     pub cannot_see: Vec<BlindSpot>,
 }
 
-/// How well an observer saw; each source fills it in when it ends.
+/// How completely an observer saw; each source fills it in when it ends.
 #[derive(Debug, Clone)]
 pub struct ObserverReport {
     pub observer: ObserverKind,
@@ -64,10 +64,10 @@ pub struct ObserverReport {
     /// Which calls of which processes, in words.
     pub reach: Message,
     pub blind: &'static [Key],
-    /// What was not seen.
+    /// The gaps.
     pub gaps: Vec<Unseen>,
     pub second: SecondAccount,
-    /// Seconds between the first and last time in view.
+    /// Seconds between the first and the last observed time.
     pub seconds: f64,
     /// The measured overhead per launch, in nanoseconds.
     pub cost_ns: Option<f64>,
@@ -76,7 +76,7 @@ pub struct ObserverReport {
 }
 
 impl ObserverReport {
-    /// The rung of launches on such a device.
+    /// The rung of launches on a device of this kind.
     pub fn rung(&self, device: DeviceKind) -> Rung {
         match self.observer.rung(device) {
             Rung::Launched if self.ended => Rung::Completed,

@@ -35,7 +35,7 @@ impl Ended {
     }
 }
 
-/// The name of a signal (signal(7)) and its meaning; empty for signals that no program dies of by itself.
+/// The name of a signal (signal(7)) and its meaning; empty for all other signals.
 pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
     match signal {
         abi::SIGHUP => ("SIGHUP", "hangup"),
@@ -111,7 +111,7 @@ say::worded! { NothingInView {
     Preload => "watch-blind-preload",
 }}
 
-/// Describes which calls of which processes were in view.
+/// Describes which calls of which processes were observed.
 pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
     match pids.len() {
         0 => say!("view-of-none", calls),
@@ -137,15 +137,15 @@ impl Program for Child {
     }
 }
 
-/// A program of ours whose output files are followed until its end.
+/// A program that we started, whose output files are followed until its end.
 pub(crate) trait Followed {
     /// The name used in errors.
     const NAME: &'static str;
 
     fn program(&mut self) -> &mut dyn Program;
 
-    /// Reads what was written since; `last` if nothing will follow. Returns whether there was anything. A damaged file
-    /// affects only itself and is reported at the end.
+    /// Reads the new data; `last` if no more will follow. Returns whether there was any. A damaged file affects only
+    /// itself and is reported at the end.
     fn drain(&mut self, tally: &mut Tally, last: bool) -> bool;
 
     fn follow(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
@@ -175,14 +175,14 @@ pub(crate) trait Followed {
 }
 
 pub trait Source {
-    /// Waits at most `timeout`, and adds what arrived to the tally.
+    /// Waits at most `timeout`, and adds the new events to the tally.
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
 
-    /// Stops observing, adds the rest, and reports how well it saw.
+    /// Stops observing, adds the rest, and reports how complete the observation was.
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
     /// A canary event was seen in the target itself.
-    fn canary_in_target(&mut self, _what: String) {}
+    fn canary_in_target(&mut self, _what: Message) {}
 
     /// The target's statements about itself in lines that this source reads anyway.
     fn claims(&mut self) -> Claims {

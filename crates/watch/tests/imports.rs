@@ -41,8 +41,8 @@ fn word(path: &Path) -> (evidence::Rung, Option<String>) {
 
 const NAME: &str = "_ZL9mul_mat_qIL9ggml_type12ELi112ELb0EEvPKc";
 
-/// A database with the tables and views of rocpd_tables.sql and rocpd_views.sql that a dispatch needs, one run's id behind
-/// the names of the tables, views without it. `split`: the revision that keeps times in a table of their own.
+/// A database with the tables and views of rocpd_tables.sql and rocpd_views.sql that a dispatch needs. The names of the
+/// tables end with a run's id, those of the views do not. `split`: the revision with times in a separate table.
 fn rocpd_database(path: &Path, split: bool) -> Connection {
     let database = Connection::open(path).expect("a database");
     let run = "_0000ddb5_8903_7903_b269_cd8d3745bb8a";
@@ -129,7 +129,7 @@ fn rocpd_in_both_revisions_of_its_schema() {
         );
         database.execute_batch(&other).expect("a second run");
         assert_eq!(launches(&path).1, vec![(NAME.to_owned(), [2, 2, 1], 2)], "runs are kept apart");
-        // Without its views, as a table alone.
+        // The tables alone, without the views.
         database
             .execute_batch("DROP VIEW rocpd_kernel_dispatch; DROP VIEW rocpd_info_kernel_symbol;")
             .expect("dropped");
@@ -237,7 +237,7 @@ fn csv_and_json() {
     std::fs::write(home.path().join("agent_info.csv"), agents).expect("written");
     assert_eq!(word(&path).0, evidence::Rung::Completed, "rocprofv3 names the device beside it");
     std::fs::remove_file(home.path().join("agent_info.csv")).expect("removed");
-    // As rocprofv3 prints a kernel of ggml: demangled, with its parameters; and with the older name of the LDS size.
+    // A kernel of ggml as rocprofv3 prints it: demangled, with its parameters; and with the older name of the LDS size.
     let older = header.replace("LDS_Block_Size", "Group_Segment_Size");
     let name = "void mul_mat_q<(ggml_type)12, 112, false>(char const*, int const*, float*)";
     let text = format!("{older}{}", row.replace("copy(int, float*)", name).replace("2000,0,0", "2000,43072,0"));

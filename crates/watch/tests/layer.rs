@@ -1,4 +1,5 @@
-//! The Vulkan layer in Debian's real llama-bench: on lavapipe, which computes, and on RADV with a kernel driver that does not.
+//! The Vulkan layer in Debian's real llama-bench: on lavapipe, which computes, and on RADV with a stand-in kernel
+//! driver, which does not.
 
 use evidence::{Canary, DeviceKind, Rung};
 use gguf::{Shape, TensorType};
@@ -60,7 +61,7 @@ impl Stage {
         path
     }
 
-    /// A program of the tree, by the tree's own loader, beside its backends.
+    /// A program of the tree, started by the tree's own loader, beside its backends.
     fn tool(&self, name: &str, preload: Option<&str>) -> Command {
         let (libraries, own) = (self.libraries(), self.libraries().join("llama"));
         let mut command = Command::new(self.tree.join("usr/lib64/ld-linux-x86-64.so.2"));
@@ -180,7 +181,7 @@ fn what_lavapipe_computes_is_completed_and_counted_by_columns() {
     // The driver executed it on a CPU, and the end of every dispatch was seen.
     assert_eq!((account.device, account.ended), (DeviceKind::Real, true), "{:?}", account.gaps);
     assert_eq!(account.rung(account.device), Rung::Completed);
-    assert!(matches!(account.canary, Canary::InTarget { .. }) && account.whole(), "{:?}", account.gaps);
+    assert!(matches!(account.canary, Canary::InTarget(_)) && account.whole(), "{:?}", account.gaps);
     let (_, _, device) = tally.devices.iter().next().expect("a device");
     assert!(device.key() == "processor" && device.detail().to_string().contains("llvmpipe"), "{device:?}");
     assert_eq!(tally.unnamed(), 0);
@@ -239,7 +240,7 @@ fn a_pipeline_without_a_name_is_known_by_its_module() {
     );
     let named = watched.account.gaps.iter().find(|unseen| unseen.gap == Gap::NamedByModule);
     assert_eq!(named.map(|unseen| unseen.count), Some(watched.tally.launches()));
-    // Each is in the library, whatever ggml added to it at run time.
+    // The library contains each module. Their identities ignore the parts that ggml adds at run time.
     let shipped = stage.libraries().join("ggml/backends0/libggml-vulkan.so");
     let bytes = std::fs::read(shipped).expect("read");
     let known: std::collections::BTreeSet<String> = spirv_modules::find(&bytes)
@@ -438,7 +439,8 @@ fn dispatches_are_timed_where_that_is_asked_for() {
 #[test]
 fn what_cannot_be_timed_has_no_time_and_is_said() {
     let Some(stage) = Stage::new() else { return };
-    // Those of the secondary buffer, which is executed twice; the primary's own has one.
+    // The dispatches of the secondary buffer, which is executed twice, have no time; the primary's own dispatch has
+    // one.
     let watched = watch_timed(dispatches(&stage, "secondary"));
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (7, 1, Some(6)));
     assert!(watched.took[..6].iter().all(Option::is_none) && watched.took[6].is_some(), "{:?}", watched.took);
@@ -458,7 +460,8 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (2, Some(3)), "{:?}", watched.account.gaps);
 }
 
-/// On lavapipe llama-bench's own dispatches, the same as untimed; on the stand-in, where nothing is computed, no time at all.
+/// On lavapipe, the timed dispatches of llama-bench are the same as the untimed ones. On the stand-in, where nothing is
+/// computed, there are no times.
 #[test]
 fn llama_bench_is_timed_on_a_driver_that_computes() {
     let Some(stage) = Stage::new() else { return };

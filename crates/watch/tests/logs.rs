@@ -4,7 +4,7 @@ use dryrun::{Blas, Ending, Outcome, Request, RunRoot, Streams, describe};
 use std::ffi::OsString;
 use watch::{Name, RecordContext, Tally, Word};
 
-/// Debian's llama-bench with a model of F16 on the stand-in GPU, with a BLAS library's logs switched on.
+/// Debian's llama-bench with an F16 model on the stand-in GPU, with a BLAS library's logs switched on.
 fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
     let dir = test_artifacts::need("debian-sid")?;
     let place = RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") };
@@ -50,7 +50,7 @@ fn both(outcome: &Outcome) -> (Tally, Tally) {
     (logs, own)
 }
 
-/// The extents of every call, and how often.
+/// The extents of every call, with the number of calls.
 fn extents(tally: &Tally) -> Vec<(String, u64)> {
     let calls = tally.rows().into_iter().filter(|row| matches!(row.name, Name::Call(_)));
     let mut list: Vec<(String, u64)> =
@@ -124,7 +124,8 @@ fn the_formats_of_the_real_runtime_are_those_that_are_read() {
     assert_eq!((tally.launches(), rows[0].name.text().as_str(), rows[0].grids[0]), (1, "_Z5firstv", [4, 1, 1]));
 }
 
-/// Anybody can write three lines: without a device they count as a selection, with it as a launch on the writer's host.
+/// Any program can write these three lines. Without a device they count as a selection, with it as a launch on the
+/// writer's host.
 #[test]
 fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
     let line = |text: &str| format!(":3:hip_module.cpp :744 : 1 us: [pid:1 tid: 0x1] {text}\n");

@@ -70,7 +70,7 @@ impl Launcher {
     }
 }
 
-/// Name, grid, block, shared memory, status, argument bytes: how often each.
+/// Name, grid, block, shared memory, status and argument bytes, with the number of launches.
 type Counts = BTreeMap<(String, [u32; 3], [u32; 3], u32, u32, Vec<u8>), u64>;
 
 fn counts(trace: &Trace) -> Counts {
@@ -91,7 +91,7 @@ fn launches(trace: &Trace) -> usize {
     trace.events.iter().filter(|event| matches!(event, Event::Launch(_))).count()
 }
 
-/// Compares both records of every process.
+/// Asserts that both records of every process agree.
 fn same(outcome: &Outcome) {
     let by_pid = |traces: &[Trace]| -> BTreeMap<u32, Vec<Counts>> {
         let mut map: BTreeMap<u32, Vec<Counts>> = BTreeMap::new();

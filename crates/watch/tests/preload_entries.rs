@@ -28,7 +28,7 @@ fn entries(home: &Path) -> PathBuf {
     program
 }
 
-/// What the shim recorded in a session.
+/// The records of the shim in a session.
 fn seen(session: &Session) -> (Tally, Vec<String>) {
     let (mut tally, mut unfollowed) = (Tally::default(), Vec::new());
     for path in files(session.path()) {

@@ -1,4 +1,4 @@
-//! Graphs under the preload shim, with test runtimes that keep real graphs and count what they launch; and launch
+//! Graphs under the preload shim, with test runtimes that keep real graphs and count their launches; and launch
 //! functions that the shim does not know.
 
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ fn stage(more: &[&str]) -> tempfile::TempDir {
     home
 }
 
-/// What the runtime says it launched, what was seen, and the report.
+/// The runtime's own counts, the observed counts, and the report.
 fn run(home: &Path, way: &str, words: &[&str]) -> (BTreeMap<String, u64>, Tally, ObserverReport) {
     let session = Session::new(None).expect("a session");
     let mut command = Command::new(home.join(way));

@@ -1,4 +1,4 @@
-//! However a program looks up a wrapped function, it gets the wrapper: every function, every way.
+//! A program gets the wrapper of a wrapped function, for every function and every way of looking it up.
 
 use codeobject::elf::{Elf, SymbolKind};
 use std::path::Path;

@@ -42,7 +42,7 @@ fn a_session_is_its_owners_alone() {
     let session = Session::new(None).expect("a session");
     let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
     let own = rustix::process::geteuid();
-    // Root's program may continue as another user: it may enter and add files, but nobody can list them.
+    // Root's program may continue as another user, who may enter and add files, but not list them.
     let (outer, inner) = if own.is_root() { (0o711, 0o1733) } else { (0o700, 0o700) };
     assert_eq!((mode(session.own()), mode(session.path())), (outer, inner));
     assert_eq!(fs::metadata(library(session.path())).expect("there").uid(), own.as_raw());
@@ -103,7 +103,7 @@ fn what_a_killed_session_left_is_swept_and_nothing_else() {
     assert!(victim.path().join("kept").exists(), "links are not followed");
 }
 
-/// More than the space created in advance: what does not fit is lost and counted.
+/// The launches need more space than was created in advance: records that do not fit are lost and counted.
 #[test]
 fn a_program_that_forbids_itself_system_calls_lives_and_its_losses_are_counted() {
     const COUNT: u64 = 1_500_000;
@@ -139,7 +139,7 @@ fn a_program_of_musl_and_a_script_for_one_are_refused() {
     fs::write(&source, "int main(void) { return 0; }").expect("written");
     let made = Command::new("musl-gcc").arg("-o").arg(&program).arg(&source).output().expect("musl-gcc");
     assert!(made.status.success(), "{made:?}");
-    // What it does with the shim in its environment: it does not start.
+    // With the shim in its environment, it does not start.
     let session = Session::new(None).expect("a session");
     assert!(
         !Command::new(&program).envs(session.environment()).stderr(Stdio::null()).status().expect("a run").success()

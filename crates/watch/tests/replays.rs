@@ -77,7 +77,8 @@ proptest! {
     fn both_readers_count_the_same(steps in prop::collection::vec(step(), 0..60)) {
         let trace = trace(&steps);
         let (counts, unknown) = counted(&trace);
-        // A graph whose creation was not seen launches nothing that either could count; one of them reports it.
+        // The launches of a graph whose creation was not seen cannot be counted by either reader; one of them reports
+        // it.
         let mut made = std::collections::HashSet::new();
         let mut seen = std::collections::HashSet::new();
         let mut unmade = 0;

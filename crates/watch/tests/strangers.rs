@@ -12,7 +12,7 @@ fn root(test: &str) -> bool {
     test_artifacts::root(&format!("{test}: to be another user"))
 }
 
-/// A process that calls itself a server, after it printed `ready`; it ends when its input does.
+/// A process that poses as a server, after it printed `ready`; it ends when its input ends.
 struct Server(Child);
 
 impl Server {
@@ -24,7 +24,7 @@ impl Server {
         Server(child)
     }
 
-    /// Runs as nobody, in the directory, with a model.
+    /// Runs as the user nobody, in the directory, with a model.
     fn with_model(dir: &Path, model: &str) -> Server {
         let mut command = Command::new("sh");
         command.arg0("llama-server").args(["-c", "echo ready; read line", "sh", "-m", model, "-ngl", "99"]);
@@ -43,7 +43,7 @@ impl Drop for Server {
     }
 }
 
-/// A directory that everybody may enter, with a model of two layers.
+/// A directory that all users may enter, with a model of two layers.
 fn yard() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("opened");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Places as on a machine that has everything, with a path that needs quoting.
+/// The `Places` of a machine that has everything, with a path that needs quoting.
 fn everything() -> Places {
     let mut places = Places { takes: Some(takes), ..Places::default() };
     places.runtimes.insert("ollama-rocm-60303".to_owned(), "/opt/my ollama/rocm".into());
@@ -43,7 +43,7 @@ fn what_closes_a_claim_is_a_command_without_holes() {
     }
 }
 
-/// A claim does not advise a verb that this build does not have.
+/// A claim's advice names only verbs of this build.
 #[test]
 fn no_claim_advises_a_verb_that_is_not_there() {
     let none: [Recorded; 0] = [];
@@ -77,7 +77,7 @@ fn printed(text: &str) -> Vec<String> {
     out
 }
 
-/// `{ $command }`, `{name}`: replaced by something that fits.
+/// Replaces `{ $command }` and `{name}` by valid values.
 fn filled(command: &str) -> String {
     let mut out = String::new();
     let mut rest = command;

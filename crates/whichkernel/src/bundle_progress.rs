@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Prints a line per second, starting after the first second.
 pub struct Progress<'a> {
     context: &'a Context,
-    /// The message, with `index` and `offset`.
+    /// The message key; the message has the arguments `index` and `offset`.
     key: &'static str,
     last: Instant,
 }

@@ -51,7 +51,7 @@ pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &File
 }
 
 /// Counts a whole file; `hash` hashes the file, `bytes` hashes every function. Parts that the inventory could not read
-/// are included in what was not counted.
+/// are listed as not counted.
 pub fn census(
     file: &File,
     select: Select,

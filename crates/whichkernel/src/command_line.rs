@@ -73,7 +73,7 @@ fn version() -> String {
     option_env!("WHICHKERNEL_BUILD").map_or_else(|| own.to_owned(), |build| format!("{own} ({build})"))
 }
 
-/// The verbs of this build, so that others can say what it does not support.
+/// The verbs of this build, for messages about verbs that it does not have.
 pub fn verb_names() -> Vec<String> {
     let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
     all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()

@@ -97,7 +97,7 @@ impl Context {
         }
     }
 
-    /// Escapes control characters that came in with external text.
+    /// Escapes control characters in external text.
     pub fn print(&self, text: &str) -> say::Result<()> {
         self.print_linked(text, &[])
     }

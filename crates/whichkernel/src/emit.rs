@@ -30,7 +30,8 @@ pub enum Plain {
 }
 
 impl Context {
-    /// Prints an answer whose text or table needs more than it contains. Only the requested format is created.
+    /// Prints an answer whose text or table needs more data than the answer contains. Only the requested format is
+    /// created.
     pub fn emit_as<A: Answer>(
         &self,
         format: Format,
@@ -59,15 +60,15 @@ impl Context {
     }
 }
 
-/// A verb could not run. Printed on standard output where JSON was asked for and nothing was printed yet, so that a program
-/// that reads JSON gets JSON; the same sentence is on standard error, always.
+/// A command failed. With `--format json`, this is printed on standard output if nothing was printed yet. The same
+/// sentence is always on standard error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Failure {
-    /// What went wrong, as on standard error.
+    /// The error message, as on standard error.
     pub error: String,
     /// The exit code.
     pub exit: u8,
-    /// Of several inputs, the one that it went wrong with.
+    /// The input that failed, if there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -98,7 +99,7 @@ pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     false
 }
 
-/// 0 yes, 1 no, 2 not known.
+/// 0 for yes, 1 for no, 2 for unknown.
 pub fn exit_code(conclusion: &Conclusion) -> ExitCode {
     match conclusion.word() {
         Word::Yes => ExitCode::SUCCESS,

@@ -22,7 +22,8 @@ fn count(product: &Value, side: &str, what: &str) -> u64 {
     all.flat_map(|of| of.values().filter_map(Value::as_u64).collect::<Vec<_>>()).sum()
 }
 
-/// Matrix instructions on both sides for a prompt, dot products on both for a token: each counted in the code that would run.
+/// For a prompt both sides use matrix instructions, for a token dot products; each is counted in the code that would
+/// run.
 #[test]
 fn diff_rocm_vulkan_sets_both_kernels_of_a_card_side_by_side() {
     let Some((hip, vulkan)) = runtimes() else { return };
@@ -47,13 +48,13 @@ fn diff_rocm_vulkan_sets_both_kernels_of_a_card_side_by_side() {
     }
 }
 
-/// One runtime that has both backends: the two trees, linked into one.
+/// One runtime with both backends: the two trees, linked into one.
 fn both(hip: &Path, vulkan: &Path) -> Option<tempfile::TempDir> {
     let whole = tempfile::tempdir_in(hip.parent()?).ok()?;
     for tree in [hip, vulkan] {
         let linked =
             Command::new("cp").args(["-a", "-l", "-n"]).arg(tree.join("root")).arg(whole.path()).output().ok()?;
-        // Older versions of cp exit 1 where a file is there already.
+        // Older versions of cp exit with 1 if a file already exists.
         drop(linked);
     }
     Some(whole)
@@ -154,7 +155,7 @@ expected = { equals = "matmul" }
 closes = "whichkernel dryrun --record"
 "#;
 
-/// What a dry run on Vulkan recorded answers a claim about Vulkan, and none about HIP.
+/// Observations of a Vulkan dry run decide a claim about Vulkan, but none about HIP.
 #[test]
 fn a_claim_about_vulkan_is_graded_and_one_about_hip_stays_open() {
     let Some(runtime) = test_artifacts::need("debian-sid-vulkan") else { return };

@@ -1,5 +1,4 @@
-//! `watch --certify` from the command line: real servers, safe observers, unsafe wrappers, and what is recorded in the
-//! ledger.
+//! `watch --certify` from the command line: real servers, safe observers, unsafe wrappers, and the rows in the ledger.
 
 use dryrun::Ending;
 use onstage::{WHICHKERNEL, json, kept_in, launcher, on_the_stand_in, words};
@@ -70,7 +69,7 @@ fn a_wrapper_that_breaks_the_program_is_not_certified_and_one_that_does_nothing_
     assert_eq!((verdict(&broken, "ending"), verdict(&broken, "launch mix")), ("differs", "differs"));
 }
 
-/// Programs that launch nothing, or something different every time: equality of everything else proves nothing.
+/// Programs that launch nothing, or something different every time: that everything else is equal proves nothing.
 #[test]
 fn where_nobody_could_compare_launches_nothing_is_certified() {
     let home = tempfile::tempdir().expect("a directory");
@@ -127,7 +126,7 @@ fn a_certificate_is_said_in_japanese() {
     }
 }
 
-/// A runtime of the same name, from another build, that accepts everything: nothing but the library differs.
+/// A runtime of the same name from another build, which accepts everything. Only the library differs.
 const OTHER: &str = "#include <stddef.h>\n#include <stdint.h>\ntypedef struct { uint32_t x, y, z; } dim3;
 void **__hipRegisterFatBinary(const void *w) { static void *m; (void)w; return &m; }
 void __hipRegisterFunction(void **m, const void *h, const char *a, const char *n, unsigned t, void *b, void *c, void *d, void *e, int *f)
@@ -173,7 +172,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     assert_eq!(differing, ["libraries"], "{other}");
     assert!(other["differences"].to_string().contains("libamdhip64.so.6"), "{other}");
 
-    // Read back: the certificate itself, with its text; the run's observations are contaminated, and graded so.
+    // The rows contain the certificate with its text; the run's observations are contaminated, and graded accordingly.
     let rows = trial.told(&["ledger", "list", "--topic", "certificate", "--format", "json"]);
     let rows = rows["rows"].as_array().expect("rows").iter().map(ToString::to_string).collect::<Vec<_>>();
     let has = |words: &[&str]| rows.iter().any(|row| words.iter().all(|word| row.contains(word)));
@@ -193,7 +192,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     let graded = trial.told(&["check", claims.to_str().expect("text"), "--format", "json"]);
     let claim = &graded["claims"][0];
     assert_eq!((&claim["grade"], &claim["why"]), (&Value::from("unresolved"), &Value::from("contaminated")), "{claim}");
-    // The run of the wrapper that does nothing was on the stand-in: what was seen there stands.
+    // The run with the harmless wrapper was on the stand-in, so its observations count as selected.
     std::fs::write(&claims, CLAIM.replace("RUNG", "selected")).expect("written");
     let graded = trial.told(&["check", claims.to_str().expect("text"), "--format", "json"]);
     assert_ne!(graded["claims"][0]["why"], "contaminated", "{graded}");
@@ -224,7 +223,7 @@ expect = "any"
 closes = "whichkernel watch"
 "#;
 
-/// Debian's llama-server, started and asked in every run, on a simulated card.
+/// Debian's llama-server on a simulated card; every run starts it and sends a request.
 fn server(how: &str, code: i32) -> Option<Value> {
     test_artifacts::need("debian-sid")?;
     let home = tempfile::tempdir().expect("a directory");
@@ -257,7 +256,7 @@ fn safe_server(certificate: &Value) {
         assert_eq!(verdict(certificate, what), "same", "{what}: {certificate}");
     }
     assert_eq!(verdict(certificate, "tokens per second"), "told", "{certificate}");
-    // By their builds, also in another root.
+    // Identified by their builds, also in another root.
     let libraries = certificate["libraries"].as_array().expect("libraries");
     let built = |name: &str| {
         let found = libraries.iter().filter_map(Value::as_str).find_map(|library| library.strip_prefix(name));
@@ -274,7 +273,7 @@ fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
     }
     let Some(certificate) = server("uprobe", 0) else { return };
     safe_server(&certificate);
-    // Preload counted in two more runs, without uprobe: the same kernels as often.
+    // Preload counted the same kernels equally often in two more runs without uprobe.
     assert_eq!(verdict(&certificate, "launch mix"), "same", "{certificate}");
 }
 

@@ -1,6 +1,5 @@
-//! The command's output as a user sees it, in files: every `$ whichkernel ...` line of `commands/*.txt` with what it
-//! prints and its exit code. `BLESS=1 cargo test -p whichkernel --test commands` writes them again; check `git diff`
-//! then.
+//! The command's output as a user sees it, in files: every `$ whichkernel ...` line of `commands/*.txt` with its output
+//! and exit code. `BLESS=1 cargo test -p whichkernel --test commands` rewrites them; check `git diff` afterwards.
 
 #[path = "../../source/tests/ours/mod.rs"]
 mod ours;
@@ -19,7 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("kernel_trace.csv", "profile/rocprofv3_csv"),
 ];
 
-/// A small tree of our own, and one in which MMVQ ends at four columns instead of eight.
+/// A small handwritten tree, and a variant in which MMVQ ends at four columns instead of eight.
 fn source_trees(home: &Path) {
     for (folder, batch) in [("tree", "#define MAX_BATCH 8"), ("changed", "#define MAX_BATCH 4")] {
         for (path, text) in ours::files() {
@@ -46,7 +45,7 @@ fn run(line: &str, home: &Path) -> Output {
     command.output().expect("run")
 }
 
-/// Four spaces before what was printed, `  ! ` before what went to standard error, and the exit code last.
+/// Standard output indented by four spaces, standard error after ` ! `, and the exit code last.
 fn shown(line: &str, output: &Output, home: &Path) -> String {
     let mut text = format!("$ {line}\n");
     let home = home.to_string_lossy();
@@ -92,7 +91,7 @@ fn every_command_prints_and_ends_as_its_file_says() {
     assert!(wrong.is_empty(), "{}\nBLESS=1 writes them anew", wrong.join("\n"));
 }
 
-/// The screens in the docs are the tool's own, after an investigation that found nothing but its own tables.
+/// The screens in the docs equal the tool's output after an investigation that used only the built-in tables.
 /// Machine-dependent output (`whichkernel` alone) is in a block without a language, and is not compared.
 #[test]
 fn the_screens_in_the_docs_are_what_is_printed() {

@@ -17,7 +17,7 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(GOLDEN).join(name)
 }
 
-/// Instances of flash attention that the dry runs launched, of which `crates/source/tests` predicts the grids.
+/// The flash attention instances launched in the dry runs for which `crates/source/tests` predicts the grids.
 fn launched() -> BTreeSet<String> {
     let read = |name: &str| std::fs::read_to_string(golden(name)).expect("recorded");
     let lines = ["nodes.txt", "graph.txt"].map(read).join("\n");
@@ -84,7 +84,7 @@ fn a_grid_that_hangs_on_registers_is_known_with_the_code_and_open_without() {
     let Some((open, _)) = asked("gfx1100", None) else { return };
     assert!(open["code"].is_null());
     assert!(
-        attention(&open)["grid_undetermined"].as_str().expect("open").ends_with("hangs on its registers"),
+        attention(&open)["grid_undetermined"].as_str().expect("open").ends_with("depends on its registers"),
         "{open}"
     );
     let (known, _) = asked("gfx1100", Some(&library)).expect("there");

@@ -79,7 +79,7 @@ fn nothing_to_look_at_is_not_nothing_found() {
     assert!(run(&["--strict"]).status.success());
 }
 
-/// A card whose service overrides it as another one.
+/// A machine whose service overrides its card's target.
 fn troubled() -> tempfile::TempDir {
     let tree = tempfile::tempdir().unwrap();
     for (path, text) in [

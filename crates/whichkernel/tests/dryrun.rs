@@ -26,7 +26,7 @@ fn json(output: &Output) -> Value {
     schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &output.stdout)
 }
 
-/// The rows of a CSV, quotes and all, by column name.
+/// The rows of a CSV, including quotes, by column name.
 fn rows(output: &Output) -> Vec<Vec<String>> {
     let split = |line: &str| {
         let (mut fields, mut quoted) = (vec![String::new()], false);
@@ -200,7 +200,7 @@ fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
     let output = command.env("COLUMNS", "80").args(ask).args(bench).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     let said = text(&output);
-    // The verdict stands before the tables.
+    // The verdict comes before the tables.
     let (verdict, tables) = said.split_once("Prefill, 9 columns").expect("a prompt");
     for word in [
         "Prompts: MMQ (Q4_K)",
@@ -248,7 +248,7 @@ fn cells_that_were_not_answered_fail_the_run_and_the_comparison() {
     if test_artifacts::need("debian-sid").is_none() {
         return;
     }
-    // Rows of 896 elements have no blocks of 256: these cells cannot be made.
+    // Rows of 896 elements cannot be split into blocks of 256, so these cells do not exist.
     let ask = ["--gpu", "gfx1100", "--columns", "9", "--format", "csv"];
     let output = run(&[&["dryrun", "--arch-of", "qwen2-0.5b", "--type", "Q4_K,Q8_0"], &ask[..]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
@@ -284,7 +284,7 @@ fn a_profile_is_read_through_hip_here_from_the_stand_in_itself() {
     assert!(words(&plain).contains("no HIP runtime can be loaded here"), "{}", words(&plain));
     let own = env!("CARGO_BIN_EXE_whichkernel");
     let output = run(&["dryrun", "--gpu", "rx-7900-xt", "--", own, "dryrun", "--profile-from-host"]);
-    // The program's own output goes where messages go.
+    // The program's own output goes to standard error.
     let said = words(&output);
     let profile = said.find("name = ").map(|at| &said[at..]).unwrap_or_else(|| panic!("{said}"));
     let home = tempfile::tempdir().expect("a directory");

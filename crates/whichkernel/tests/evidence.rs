@@ -56,13 +56,13 @@ impl Place {
         path
     }
 
-    /// Runs the line with the ledger of this place.
+    /// Runs the line with this place's ledger.
     fn run(&self, line: &str) -> Output {
         whichkernel(&self.ledger(), line)
     }
 }
 
-/// A claim that this host's kernel setting is this, expected to hold or not.
+/// A claim about a kernel setting of this host, with this value and expectation.
 fn investigation(value: &str, expect: &str) -> String {
     format!(
         r#"schema = "whichkernel.investigation/1"
@@ -142,7 +142,7 @@ fn investigate_looks_records_and_grades() {
     let text = out(&output);
     let lines: Vec<&str> = text.lines().collect();
     assert!((12..=24).contains(&lines.len()), "{text}");
-    // What the source declares is not what was observed, and the screen shows no hash or topic.
+    // The source's declaration is not shown as an observation, and the screen shows no hash or topic.
     assert!(text.contains("1-8") && text.contains("MMVQ") && text.contains("not observed"), "{text}");
     assert!(text.contains("Next: whichkernel ") && !text.contains("matmul."), "{text}");
     let hash = |word: &str| word.len() >= 12 && word.chars().all(|c| c.is_ascii_hexdigit());
@@ -161,7 +161,7 @@ fn investigate_looks_records_and_grades() {
     );
 }
 
-/// Nobody confirmed, and there is no terminal to ask on.
+/// Without `--yes` and without a terminal, nothing is fetched.
 #[test]
 fn investigate_fetches_nothing_in_a_pipe() {
     let place = Place::new();
@@ -169,13 +169,13 @@ fn investigate_fetches_nothing_in_a_pipe() {
     assert!(output.status.success(), "{}", err(&output));
     let cache = place.ledger().with_file_name("no-cache");
     assert!(!cache.join("runtimes").exists() && !cache.join("sources").exists(), "{}", err(&output));
-    // What could be fetched is named with its size and what it can close.
+    // Each item that could be fetched is listed with its size and the claims that it can decide.
     assert!(
         err(&output).contains("the source of rocBLAS") && err(&output).contains("it can settle one"),
         "{}",
         err(&output)
     );
-    // Where a runtime happens to be installed there is nothing to offer.
+    // If a runtime is already installed, there is nothing to offer.
     let found = json(&place.run("runtime find --format json"));
     let has = |start: &str| found.to_string().contains(start);
     if !has("libggml-hip") {

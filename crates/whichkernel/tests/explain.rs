@@ -123,7 +123,8 @@ fn a_word_is_explained_and_a_slip_gets_a_hint() {
     assert!(String::from_utf8_lossy(&far.stderr).contains("1 to 1024"));
 }
 
-/// Ada at eight columns: MMVQ, then MMQ, then MMVQ again in the newest that is known. The last one that was looked at ends the row.
+/// Ada at eight columns: MMVQ, then MMQ, then MMVQ again in the newest known version. The row ends with the last
+/// examined version.
 #[test]
 fn the_versions_end_with_the_one_that_the_answer_is_from() {
     let text = String::from_utf8(explain(&["rtx-4090", "Q4_K", "8"], "200").stdout).unwrap();

@@ -1,4 +1,4 @@
-//! `explain gemm` and the commands beside it, on the catalogs in the cache.
+//! `explain gemm` and related commands, on the catalogs in the cache.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

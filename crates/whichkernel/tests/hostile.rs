@@ -1,5 +1,5 @@
-//! Root and a hostile process of another user: root runs none of its code, does not hang on or blindly open files that
-//! it names, and contacts no address that it chose.
+//! Root and a hostile process of another user: root runs none of its code, opens the files that it names without
+//! blocking and only if they are regular, and contacts no address that it chose.
 
 mod stranger;
 
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use stranger::{NOBODY, Stranger, Yard, ends, open_to_all, text, watching};
 
-/// Watched by root while it launches: what was said.
+/// Root watches the process while it launches; returns the output.
 fn watch(yard: &Yard, target: &mut Stranger) -> String {
     let pid = target.pid().to_string();
     let (output, said) = target.launch_under(&mut yard.tool(&watching(&pid)));

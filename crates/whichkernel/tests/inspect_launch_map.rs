@@ -21,7 +21,8 @@ fn json(file: &Path, arguments: &[&str]) -> Value {
     schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), run(file, &all).as_bytes())
 }
 
-/// The strong check: every registered name is a kernel of the very bundle that its wrapper points at, on every target.
+/// The strong check: every registered name is a kernel of exactly the bundle that its wrapper points to, on every
+/// target.
 #[test]
 fn every_registered_kernel_is_in_its_bundle() {
     let Some(dir) = test_artifacts::need("bitsandbytes-0.50.2") else { return };

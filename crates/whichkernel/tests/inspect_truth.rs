@@ -36,7 +36,7 @@ fn library(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 fn generic() -> Vec<u8> {
-    // e_flags of gfx12-generic, version 1; code object V6 is what the maker does not write, V5's features are the same.
+    // e_flags of gfx12-generic, version 1. The generator does not write code object V6; V5 has the same features.
     let kernels = [Kernel::live("_Z4livePf"), Kernel::stub("_Z4stubPf")];
     make::code_object(0x0100_0059, Some("amdgcn-amd-amdhsa--gfx12-generic"), &kernels)
 }

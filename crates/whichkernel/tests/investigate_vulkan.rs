@@ -1,5 +1,5 @@
-//! `investigate` of a machine whose server computes through Vulkan: Debian's llama-server on lavapipe, from `investigate init` over what closes
-//! the claims to their grades.
+//! `investigate` on a machine whose server computes through Vulkan (Debian's llama-server on lavapipe): from
+//! `investigate init` through the commands that decide the claims to their grades.
 
 use gguf::{Shape, TensorType};
 use serde_json::Value;
@@ -32,7 +32,7 @@ impl Server {
         let library = libraries.join("libvulkan_lvp.so").display().to_string();
         let icd = format!("{{\"library_path\":{library:?},\"api_version\":\"1.4.0\"}}");
         std::fs::write(&driver, format!("{{\"file_format_version\":\"1.0.1\",\"ICD\":{icd}}}")).expect("written");
-        // The tree's own loader under the name of what it starts: the process is then called so.
+        // The tree's own loader, linked under the name of the program, so that the process has that name.
         let loader = home.path().join("llama-server");
         std::fs::copy(tree.join("usr/lib64/ld-linux-x86-64.so.2"), &loader).expect("copied");
         let model = model(home.path());
@@ -99,7 +99,7 @@ impl Drop for Server {
     }
 }
 
-/// One layer of 256, with words: lavapipe computes it in no time.
+/// One layer of width 256 with a vocabulary: lavapipe computes it quickly.
 fn model(home: &Path) -> PathBuf {
     let small = Shape {
         width: 256,
@@ -130,7 +130,7 @@ fn a_vulkan_server_is_investigated_from_the_first_file_to_the_grades() {
     let text = std::fs::read_to_string(&file).expect("written");
     assert!(text.contains("# server: llama-server") && text.contains("small-Q4_K.gguf"), "{text}");
     assert!(text.contains("vulkan.path") && !text.contains("matmul.path"), "its backend is seen: {text}");
-    if !text.contains("# GPU: none was found here") {
+    if !text.contains("# GPU: none found here") {
         return test_artifacts::skip("a server on lavapipe beside a GPU", "run it on a machine without a GPU");
     }
     // Nothing was watched yet, so nothing is decided.
@@ -138,7 +138,7 @@ fn a_vulkan_server_is_investigated_from_the_first_file_to_the_grades() {
         serde_json::from_slice(&server.tool(&["investigate", &file, "--offline", "--format", "json"]).stdout)
             .expect("JSON");
     assert_eq!(claim(&before, "live-path")["grade"], "unresolved", "{before}");
-    // What the file says closes them, of this server.
+    // Runs the commands that the file suggests, on this server.
     let (pid, url) = (server.pid.to_string(), format!("http://127.0.0.1:{}", server.port));
     server.tool(&["watch", "--pid", &pid, "--url", &url, "--until", "idle", "--record"]);
     let library = server.tree.join("usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-vulkan.so").display().to_string();
@@ -152,7 +152,7 @@ fn a_vulkan_server_is_investigated_from_the_first_file_to_the_grades() {
         live["cites"].as_array().into_iter().flatten().filter_map(|cite| cite["rung"].as_str()).collect();
     assert!(rungs.contains(&"launched"), "{live:#}");
     assert_eq!(claim(&graded, "modules-for-matrices")["grade"], "confirmed", "{graded:#}");
-    // Nothing was run on a card that is not here, and lavapipe's choice is not its choice.
+    // Nothing ran on the claimed card, and lavapipe's choice is not that card's choice.
     assert_eq!(claim(&graded, "selected-path")["grade"], "unresolved", "{graded:#}");
     let question = &graded["questions"][0];
     assert!(question["found"].to_string().contains("mul_mat_vec_q4_k"), "{question:#}");

@@ -93,7 +93,7 @@ fn no_english_is_left_in_the_main_answers() {
     }
 }
 
-/// Files that are wrong in different ways, in the directory that a run starts in.
+/// Files that are invalid in different ways, in the directory in which a command runs.
 fn wrong_files(dir: &Path) {
     let put = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
     put("text", b"no GPU code is in this file, and it is no list of launches\n");
@@ -197,16 +197,16 @@ fn no_english_is_left_in_the_errors_of_any_verb() {
 const ASIDE: [&str; 7] = ["code", "kbd", "pre", "script", "style", "svg", "title"];
 const VOID: [&str; 10] = ["br", "col", "hr", "img", "input", "link", "meta", "use", "wbr", "!DOCTYPE"];
 
-/// What a Japanese reader of a page sees, without code and without names in a font of their own.
+/// The text that a Japanese reader of a page sees, without code and without names in a separate font.
 fn shown_in_japanese(html: &str) -> String {
     let mut out = String::new();
-    // The elements that are open, from the outermost one that is left out.
+    // The open elements, from the outermost excluded one.
     let mut left_out: Vec<&str> = Vec::new();
     for piece in html.split('<').skip(1) {
         let Some((tag, text)) = piece.split_once('>') else { continue };
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
         match left_out.last() {
-            // A script may hold anything but its own end.
+            // A script may contain anything except its own end tag.
             Some(&outer @ ("script" | "style")) if tag != format!("/{outer}") => continue,
             _ if VOID.contains(&name) => {}
             Some(_) if tag.starts_with('/') => drop(left_out.pop()),
@@ -235,7 +235,7 @@ fn the_reader_of_pages_leaves_out_what_is_not_japanese_prose() {
     assert!(english(&shown_in_japanese("<td>every byte of the file</td>")).is_some());
 }
 
-/// The report has both languages on every page. What was recorded is in it: gaps, fields of view, refusals.
+/// The report has both languages on every page, including recorded text: gaps, fields of view, refusals.
 #[test]
 fn no_english_is_left_in_the_reports_pages() {
     let dir = tempfile::tempdir().unwrap();
@@ -265,12 +265,12 @@ fn no_english_is_left_in_the_reports_pages() {
 /// The commands that a help page lists.
 fn below(help: &str) -> Vec<String> {
     let commands = help.split("コマンド:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap_or_default();
-    // Two spaces before a name, more before what it is about.
+    // A name is indented by two spaces, its description by more.
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     names.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Help is prose too: of the command, of every verb and of what stands below a verb.
+/// Checks the help of the command, of every verb and of every subcommand.
 #[test]
 fn no_english_is_left_in_any_help() {
     let mut paths = vec![String::new()];

@@ -65,7 +65,7 @@ impl Server {
         let mut line =
             vec!["dryrun", "--gpu", "gfx1100", "--runtime", "debian-sid", "--", "llama-server", "-m", &model];
         line.extend(["--host", "127.0.0.1", "--port", &port_text, "-c", "2048", "-t", "1", "--metrics", "--no-warmup"]);
-        // What a test says comes last, and counts.
+        // The test's own words come last, so they take precedence.
         line.extend(["-np", "1", "-ngl", "0"].iter().chain(words));
         let log = std::fs::File::create(home.path().join("server.log")).expect("a log");
         let mut command = tool(&line);
@@ -101,7 +101,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The dry run passes it on to its program.
+        // The dry run passes the signal on to its program.
         if let Some(pid) = i32::try_from(self.dryrun.id()).ok().and_then(rustix::process::Pid::from_raw) {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
@@ -138,7 +138,7 @@ fn every_length_is_evaluated_exactly() {
         assert_eq!((&zone["type"], &zone["grade"]), (&Value::from("Q4_0"), &Value::from("inferred")), "{zone}");
     }
     assert_eq!(probes[0]["zones"][0]["path"], "MMVQ");
-    // What was kept gives the same.
+    // The saved exchanges give the same result.
     let output =
         tool(&["probe", "--replay", &saved_text, "--gpu", "rx-9070-xt", "--format", "json"]).output().expect("run");
     let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -179,9 +179,8 @@ fn an_interrupted_run_leaves_what_it_has() {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// One run with everything that a long one has: a sweep, its picture, requests side by side, a log that was named, a
-/// cold start that this server cannot give. The ledger records a server without an observed GPU, whatever card the
-/// rules were for.
+/// One run with every feature: a sweep, its plot, parallel requests, a named log, and a cold start, which this server
+/// does not support. The ledger records a server without an observed GPU, whatever card the rules were for.
 #[test]
 fn a_sweep_with_everything_else() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -229,7 +228,8 @@ fn a_sweep_with_everything_else() {
     }
 }
 
-/// The same server under two settings: a quarter of the columns at a time, and as many as it takes. Both are started and ended by the run.
+/// The same server under two settings: with a quarter of the columns at a time, and with its default. The run starts
+/// and ends both.
 #[test]
 fn two_lanes_of_one_server() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -259,7 +259,7 @@ fn two_lanes_of_one_server() {
     assert_eq!(lengths.len(), 2);
     for one in lengths {
         assert_eq!((&one["first_ms"]["runs"], &one["other_ms"]["runs"]), (&3.into(), &3.into()), "{one:#}");
-        // Three against three never gives a p below a tenth, however different they are.
+        // With three runs against three, p is never below 0.1, however large the difference.
         assert_eq!(one["verdict"], "undecided", "{one:#}");
         assert!(one["low"].as_f64() <= one["ratio"].as_f64() && one["ratio"].as_f64() <= one["high"].as_f64());
     }
@@ -275,7 +275,7 @@ fn two_lanes_of_one_server() {
         assert!(http::get(&at, "/health", SOON).is_err(), "it was ended with the run");
     }
 
-    // One that ends at once, one that has no such variable, one lane alone, a port for both.
+    // A command that ends at once, a variable that a lane does not set, a single lane, and a fixed port.
     let broken =
         run(&["A=WORD=-ngl", "B=WORD=--no-such-option"], &[&serve[..], &["--port", "{port}", "{WORD}", "0"]].concat());
     assert_eq!(broken.status.code(), Some(2));
@@ -294,7 +294,7 @@ fn two_lanes_of_one_server() {
     }
 }
 
-/// What each prompt launches on the stand-in is shown beside the declared rules: as selected, never as launched.
+/// The launches of each prompt on the stand-in are shown beside the declared rules: as selected, never as launched.
 #[test]
 fn launches_stand_beside_the_zones() {
     if test_artifacts::need("debian-sid").is_none() || !test_artifacts::root("probe --watch: uprobes and BPF") {

@@ -1,5 +1,5 @@
-//! `dryrun --write-graph` and `source --graph`: the graphs that the real llama.cpp has computed, of any architecture that it loads, and
-//! every launch of them predicted from source.
+//! `dryrun --write-graph` and `source --graph`: the graphs that the real llama.cpp computed, of any architecture that
+//! it loads, and the prediction of all their launches from source.
 
 use serde_json::Value;
 use std::path::Path;
@@ -15,8 +15,8 @@ fn whichkernel(words: &[&str], home: &Path) -> (Value, String, Option<i32>) {
     (serde_json::from_slice(&done.stdout).unwrap_or_default(), said, done.status.code())
 }
 
-/// One model on one GPU: `SHAPE TYPE GPU [OPTIONS]: seen = exact + some template argument not known + grid not known + open` of every
-/// graph, that of the prompt first.
+/// One model on one GPU, with the counts of every graph, the prompt's first: `SHAPE TYPE GPU [OPTIONS]: seen = exact +
+/// unknown template argument + unknown grid + open`.
 fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     let words: Vec<&str> = model.split(' ').collect();
     let &[shape, ty, gpu, ref options @ ..] = words.as_slice() else { panic!("{model}") };
@@ -32,7 +32,7 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     let asked = ["source", tree, "--graph", &graph, "--gpu", gpu, "--code", library, "--against", &trace];
     let (answer, said, _) = whichkernel(&[&asked[..], &["--format", "json"]].concat(), home);
     assert!(answer["nodes_from"].as_str().is_some_and(|from| from.contains("had ggml compute")), "{model}: {said}");
-    assert_eq!(answer["memory"], "where the program had laid its tensors");
+    assert_eq!(answer["memory"], "as the program allocated its tensors");
     let count = |of: &Value| of.as_u64().unwrap_or(u64::MAX);
     // If the program read anything back, so does the tree's code, copy by copy; and the answer says that it depends on
     // that.
@@ -54,7 +54,7 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
         let open = compared["not_predicted"].as_array().expect("a list").len();
         let keys = ["seen", "exact", "without_arguments", "without_grid"];
         let [seen, exact, named, without] = keys.map(|key| count(&compared[key]));
-        // Where all were predicted, these are all: nothing more was expected.
+        // The answer is "complete" exactly if every launch that was seen was predicted.
         let whole = evaluation["whole"]["says"] == "complete";
         assert_eq!(whole, exact + named == seen, "{model}: {}", evaluation["whole"]);
         // The conclusion "same" covers those whose template arguments are all known.
@@ -110,6 +110,6 @@ const EXPECTED: [&str; 18] = [
     "phi-3-mini Q4_K gfx1030: 42 = 42 + 0 + 0 + 0, 40 = 40 + 0 + 0 + 0",
     "mamba2-2.7b Q4_K gfx1100: 41 = 41 + 0 + 0 + 0, 40 = 40 + 0 + 0 + 0",
     "mamba2-2.7b F16 gfx90a: 40 = 40 + 0 + 0 + 0, 35 = 35 + 0 + 0 + 0",
-    // Micro-batches: those before the last have an output of no rows.
+    // Micro-batches: all but the last have an output without rows.
     "llama-3.1-8b Q4_K_M gfx1100 -ub 128 -p 300: 38 = 38 + 0 + 0 + 0, 38 = 38 + 0 + 0 + 0, 49 = 49 + 0 + 0 + 0, 38 = 38 + 0 + 0 + 0, 49 = 49 + 0 + 0 + 0, 44 = 44 + 0 + 0 + 0",
 ];

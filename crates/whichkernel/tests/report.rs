@@ -88,7 +88,7 @@ fn investigate_writes_the_report_and_names_it_last() {
         schema_check::answer(PROGRAM, &output.stdout)
     };
     assert_eq!(whole["report"].as_str().map(Path::new), Some(page.as_path()));
-    // Written again: the pages contain what was recorded since.
+    // Written again: the pages contain the new record.
     place.ok("ledger note --phase A the-fan-was-loud");
     place.ok("investigate field-notes --offline");
     assert!(place.text("ledger/report/worklog.html").contains("the-fan-was-loud"));
@@ -133,7 +133,7 @@ fn a_lake_is_written_proved_and_found_out() {
     let said = place.ok("ledger verify --parquet lake");
     assert!(said.contains("intact, 2 rows") && said.contains("Proved: ") && said.contains("Not proved: "), "{said}");
     let japanese = place.ok("--lang ja ledger verify --parquet lake");
-    assert!(japanese.contains("改変なし(2 行"), "{japanese}");
+    assert!(japanese.contains("改変なし（2 行"), "{japanese}");
     let verdict = schema_check::answer(PROGRAM, &place.run("ledger verify --parquet lake --format json").stdout);
     let head = verdict["ledgers"][0]["head"].as_str().unwrap().to_owned();
     assert!(place.ok(&format!("ledger verify --parquet lake --expect {head}")).contains("row 2"));
@@ -151,7 +151,7 @@ fn a_lake_is_written_proved_and_found_out() {
     fs::write(&file, bytes).unwrap();
     let altered = place.run("ledger verify --parquet lake");
     let said = String::from_utf8_lossy(&altered.stdout).into_owned();
-    assert!(altered.status.code() == Some(1) && said.contains("'path' is not what its rows say"), "{said}");
+    assert!(altered.status.code() == Some(1) && said.contains("'path' differs from its rows"), "{said}");
 }
 
 /// Two concurrent exports while a third process writes rows: the lake always contains one complete export.
@@ -280,7 +280,7 @@ fn the_pages_are_served_live_to_who_has_the_address() {
     assert!(page.contains("200 OK") && page.contains("name=\"live\"") && page.contains("connect-src 'self'"), "{page}");
     let version = get(&format!("{root}version"));
     place.ok("ledger note the-second");
-    // Asked again until it is so: the ledger is looked at twice a second.
+    // Repeats until the page has changed: the server checks the ledger twice a second.
     let changed = (0..600).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
         get(&format!("{root}version")) != version
@@ -299,8 +299,8 @@ fn the_pages_are_served_live_to_who_has_the_address() {
     assert!(get(&format!("{root}../ledger.sqlite")).contains("404 Not Found"));
 }
 
-/// A real `watch` and a real `investigate` while the pages are served: their progress is shown while they run, and what
-/// they record appears on the pages, even before they have ended.
+/// A real `watch` and a real `investigate` while the pages are served: the pages show their progress and their records
+/// while they run.
 #[test]
 fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     let place = Place::new();
@@ -317,7 +317,7 @@ fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     let under_way = |verb: &str| get(&format!("{root}under-way.json")).contains(&format!(r#""verb":"{verb}""#));
     let begin = |line: &str| Served(place.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
-    // It watches a program that waits for us, so that it is under way as long as is needed.
+    // It watches a program that waits for input, so that it runs as long as the test needs.
     let mut command = place.command("watch --how preload -- cat");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut watch = Served(command.spawn().unwrap());
@@ -381,7 +381,7 @@ fn investigations_in_turn_are_quick_and_right() {
             assert_eq!(claims, first[at].0, "{ledger} {file}");
         }
     }
-    // What is kept beside one ledger says nothing of another, even in its place.
+    // A file kept beside one ledger does not apply to another, even if it is moved there.
     fs::rename(place.path("one/looked.json"), place.path("kept.json")).unwrap();
     fs::remove_dir_all(place.path("one")).unwrap();
     fs::create_dir(place.path("one")).unwrap();
@@ -418,7 +418,7 @@ fn a_full_disk_a_broken_ledger_and_half_a_cache_are_said() {
     let before = place.text("pages/index.html");
     assert!(place.fails("report --single-file --out /dev/full", 2).contains("/dev/full"));
     assert!(place.fails("report --export json --out /dev/full", 2).contains("/dev/full"));
-    // No file may grow beyond 16 KiB, as on a disk that is full after that.
+    // No file may grow beyond 16 KiB, as on a disk with no more space.
     place.ok("ledger note something-new");
     let limited = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" report --out pages", PROGRAM])
@@ -430,7 +430,7 @@ fn a_full_disk_a_broken_ledger_and_half_a_cache_are_said() {
     assert!(err(&limited).contains("pages/") && !err(&limited).contains("panicked"), "{}", err(&limited));
     assert_eq!(place.text("pages/index.html"), before, "each page is whole or as it was");
     place.ok("report --out pages");
-    // Half a runtime in the cache: a library that was cut.
+    // A damaged runtime in the cache: a truncated library.
     let library = place.path("half/usr/lib/ggml/libggml-hip.so");
     fs::create_dir_all(library.parent().unwrap()).unwrap();
     fs::write(&library, &fs::read("/bin/ls").unwrap()[..5000]).unwrap();

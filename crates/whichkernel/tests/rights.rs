@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::Command;
 use stranger::{NOBODY, Stranger, Yard, begin, stop, until_watching, watching};
 
-/// The rights of `sys::rights`, as setpriv(1) writes them.
+/// The capabilities of `sys::rights`, as setpriv(1) writes them.
 const NEEDED: [&str; 2] = ["bpf", "perfmon"];
 const WANTED: [&str; 3] = ["sys_ptrace", "dac_read_search", "checkpoint_restore"];
 
-/// A command as root with only these capabilities: what is not in the bounding set cannot be gained by exec either.
+/// A command as root with only these capabilities. Exec cannot add capabilities that are not in the bounding set.
 fn with(rights: &[&str], program: &Path) -> Command {
     let set: Vec<String> =
         std::iter::once("-all".to_owned()).chain(rights.iter().map(|one| format!("+{one}"))).collect();
@@ -33,8 +33,8 @@ fn target(yard: &Yard, uid: u32) -> Stranger {
     Stranger::start(command)
 }
 
-/// One by one: without either of the two there is no watch, and the message names both; without any of the others there
-/// is.
+/// Removes one capability at a time. Without either of the two, there is no watch, and the message names both; without
+/// any of the others, the watch works.
 #[test]
 fn the_least_rights_of_a_watch_found_by_taking_each_away() {
     let Some(yard) = Yard::new("least rights") else { return };
@@ -57,7 +57,8 @@ fn the_least_rights_of_a_watch_found_by_taking_each_away() {
     }
 }
 
-/// Root with these two alone, on a process of root's that has every right. Kernels before 6.13 ask for CAP_SYS_PTRACE to read its mappings.
+/// Root with only these two capabilities, on a process of root with all of them. Kernels before 6.13 require
+/// CAP_SYS_PTRACE to read its mappings.
 #[test]
 fn two_rights_alone_attach_to_a_process_of_roots() {
     let Some(yard) = Yard::new("two rights on root's process") else { return };
@@ -122,14 +123,14 @@ fn a_watch_of_roots_gives_up_every_other_right_in_every_thread() {
     assert!(watcher.wait().expect("an end").success());
 }
 
-/// What is started after `--` runs as the user would have run it.
+/// A program started after `--` has the rights of the user.
 #[test]
 fn a_program_that_a_watch_starts_has_the_rights_of_its_user() {
     let Some(yard) = Yard::new("rights of a program that is started") else { return };
     let own = std::fs::read_to_string("/proc/self/status").expect("a status");
     let out = yard.at("status");
     let script = format!("cat /proc/self/status > {}", out.display());
-    // The program opens no runtime, so there is no answer; the test checks what it could do.
+    // The program opens no runtime, so there is no answer; the test checks its rights.
     yard.tool(&["watch", "--", "sh", "-c", &script]).output().expect("ran");
     let theirs = std::fs::read_to_string(&out).expect("it ran");
     for name in ["Uid:", "CapPrm:", "CapEff:", "CapBnd:", "NoNewPrivs:"] {

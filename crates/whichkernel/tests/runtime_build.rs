@@ -36,10 +36,10 @@ fn two_units_for_gfx1201_are_compiled_once_linked_and_read() {
     assert_eq!((&first["units"], &first["target"]), (&2.into(), &"gfx1201".into()), "{first}");
     assert!(first["units_of_tree"].as_u64() > Some(100), "{first}");
     let library = first["library"].as_str().expect("a path");
-    // The second time nothing is compiled.
+    // Nothing is compiled the second time.
     let again = json(&run(&[&ask[..], &["--format", "json"]].concat()));
     assert_eq!((&again["compiled"], &again["library"]), (&0.into(), &first["library"]), "{again}");
-    // What came out is a HIP library like a package's: one bundle per unit, for this target and no other.
+    // The result is a HIP library like a packaged one: one bundle per unit, for this target only.
     let seen = json(&run(&["inspect", library, "--format", "json"]));
     let text = seen.to_string();
     assert!(text.contains("gfx1201") && !text.contains("gfx1100"), "{text}");

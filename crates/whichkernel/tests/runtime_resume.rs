@@ -1,6 +1,6 @@
-//! `runtime fetch` from a mirror whose connection breaks: the next run goes on where the last one stopped.
+//! `runtime fetch` from a mirror whose connection breaks: the next run continues where the last one stopped.
 //!
-//! The mirror is ours, on the loopback device: one package, signed with a key made for the test.
+//! The test runs its own mirror on the loopback device, with one package, signed with a key made for the test.
 
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader, Write};
@@ -61,7 +61,7 @@ fn archive(dir: &Path, content: &[u8]) -> PathBuf {
     keyring
 }
 
-/// What the mirror was asked for: the path and where in it to start.
+/// The requests to the mirror: path and start offset.
 type Asked = Arc<Mutex<Vec<(String, usize)>>>;
 
 /// Answers requests for files below `dir`. The first `breaks` answers with the package end after `piece` bytes.
@@ -126,14 +126,14 @@ fn a_broken_download_goes_on_in_the_next_run() {
         }
     }
     let dir = tempfile::tempdir().expect("a directory");
-    // Bytes that no compression shrinks and no two places have alike.
+    // Incompressible bytes without repetitions.
     let content: Vec<u8> = (0u64..65_000).flat_map(|n| Sha256::digest(n.to_le_bytes())).collect();
     let keyring = archive(dir.path(), &content);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mirror = format!("http://{}", listener.local_addr().expect("an address"));
     let asked = Asked::default();
     let (root, seen) = (dir.path().to_owned(), asked.clone());
-    // apt tries three times in one run: three breaks end the first run, and the second must go on.
+    // apt tries three times in one run: three breaks end the first run, and the second must continue.
     thread::spawn(move || serve(listener, root, seen, 3, 400_000));
     let fetch = || {
         Command::new(env!("CARGO_BIN_EXE_whichkernel"))

@@ -1,4 +1,4 @@
-//! `schema`, and errors as JSON: what a program that reads us can rely on.
+//! `schema`, and errors as JSON: the guarantees for programs that read our output.
 
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -56,13 +56,13 @@ fn a_rung_is_written_as_everywhere_else() {
     assert_eq!(answer["rung"], "declared");
 }
 
-/// The answer that a result holds as text.
+/// The answer that a result contains as text.
 fn answer(result: &Value) -> Value {
     let text = result["content"][0]["text"].as_str().expect("a text");
     serde_json::from_str(text).expect("JSON")
 }
 
-/// The Python SDK, which validates what it is sent: tools, answers, resources.
+/// The Python SDK, which validates the received data: tools, answers, resources.
 #[test]
 fn a_real_client_of_the_model_context_protocol_is_served() {
     let packages = test_artifacts::cache().join(test_artifacts::MCP_CLIENT);
@@ -103,7 +103,7 @@ fn a_real_client_of_the_model_context_protocol_is_served() {
 #[test]
 fn a_tool_that_dies_leaves_the_server_and_the_other_tools() {
     let place = tempfile::tempdir().expect("a directory");
-    // A quarter of a terabyte of zeros, of which the disk holds none: reading it takes minutes.
+    // A sparse file of a quarter of a terabyte: reading it takes minutes.
     let large = place.path().join("large.bin");
     std::fs::File::create(&large).and_then(|file| file.set_len(1 << 38)).expect("a sparse file");
     let mut server = Command::new(WHICHKERNEL);

@@ -1,4 +1,4 @@
-//! SECURITY.md: every test that it names is there, and every line of its tables names one.
+//! SECURITY.md: every test that it names exists, and every line of its tables names a test.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn tests() -> BTreeSet<String> {
     found
 }
 
-/// What stands between backticks and reads like a test: words joined by underscores, at least three of them.
+/// Texts in backticks that look like a test name: at least three words joined by underscores.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let plain = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     text.split('`').skip(1).step_by(2).filter(plain).filter(|name| name.matches('_').count() >= 3)

@@ -1,6 +1,6 @@
-//! A small part of `cargo xtask deep siege`: programs with known launches, run through the command. The numbers are
-//! always equal, or the report says that they are not; the program behaves as it does alone; no rung is claimed without
-//! a device.
+//! A small part of `cargo xtask deep siege`: programs with known launches, run through the command. The counts are
+//! always equal, or the report says that they are not; the program behaves as without a watch; no rung is claimed
+//! without a device.
 
 #[path = "../../../xtask/src/deep/siege/known/mod.rs"]
 mod known;
@@ -50,7 +50,7 @@ fn besiege(observer: Observer) {
         let Some(run) = watched(&yard, kind, observer).expect("a run") else { continue };
         let judged = judge(&run, &alone);
         match judged.verdict {
-            // What the tool starts it also holds until the probes are in: there is no kind that it cannot look at.
+            // A started program is stopped until its probes are in place, so the watch may refuse none of them.
             Verdict::Refused(what) if observer == Observer::Started => {
                 wrong.push(format!("{}: refused: {what}", kind.name))
             }

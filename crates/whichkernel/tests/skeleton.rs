@@ -1,4 +1,4 @@
-//! `whichkernel skeleton`: models that Debian's real llama.cpp takes, in a dry run.
+//! `whichkernel skeleton`: models that Debian's real llama.cpp accepts in a dry run.
 
 use serde_json::Value;
 use std::io::Read;
@@ -14,7 +14,7 @@ fn words(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Each shape with the mix that people have it in, and a type that must be among the products of a prompt.
+/// Each shape with its usual mix of types, and a type that must be among the products of a prompt.
 const MODELS: [(&str, &str, &str); 7] = [
     ("llama-3.1-8b", "Q4_K_M", "Q6_K"),
     ("gpt-oss-20b", "MXFP4_MOE", "MXFP4"),
@@ -80,7 +80,7 @@ fn a_mix_is_tensor_by_tensor_what_llama_quantize_makes() {
         assert_eq!(output.status.code(), Some(0), "{}", words(&output));
         file
     };
-    // With all its 80 layers, the last one has a separate rule.
+    // With all its 80 layers: the last layer has a separate rule.
     let models = MODELS.map(|(shape, mix, _)| (shape, mix, "9"));
     for (shape, mix, layers) in models.into_iter().chain([("llama-3-70b", "Q4_K_M", "0")]) {
         let plain = made(shape, "F16", layers).display().to_string();

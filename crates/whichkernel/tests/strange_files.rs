@@ -36,7 +36,7 @@ fn pipes_devices_and_endless_files_are_refused() {
     let (pipe, sparse) = (dir.path().join("pipe"), dir.path().join("sparse"));
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let long = std::fs::File::create(&sparse).unwrap();
-    // As long as the file system takes.
+    // The longest of these that the file system supports.
     let lengths = [8_u64 << 40, 1 << 40];
     assert!(lengths.into_iter().any(|length| long.set_len(length).is_ok()));
     for words in

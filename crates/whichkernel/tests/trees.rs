@@ -1,4 +1,5 @@
-//! Real trees: a row's reasons are its own, two trees are compared by whole kernels, and a clone's history has its turns.
+//! Real trees: each row has its own reasons, two trees are compared by whole kernels, and a clone's history has every
+//! change.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ fn every_card_and_type_is_asked_where_none_is_named() {
     let Some(new) = test_artifacts::need(NEW) else { return };
     let words = ["diff", path(&new), path(&new), "--op", "mul-mat", "--columns", "8", "--format", "json"];
     let answer = json(&run(&words));
-    // Ada and Blackwell among them: 37 targets with 24 types.
+    // This includes Ada and Blackwell: 37 targets with 24 types.
     assert_eq!(answer["conclusion"]["asked"], 37 * 24);
 }
 
@@ -81,7 +82,7 @@ fn every_operation_is_compared_where_none_is_named() {
     let parts: u64 = all.iter().map(|op| asked(&ask(&["--op", op]))).sum();
     assert_eq!(asked(&whole), parts, "{whole}");
     assert!(!left_out(&whole).contains("\"flash-attn, rope\""), "{whole}");
-    // Types of weights say nothing of attention, which is then not asked about, and named.
+    // Weight types do not apply to attention, which is then left out and named.
     let weights = ask(&["--type", "Q4_K"]);
     assert!(left_out(&weights).contains("\"flash-attn, rope\""), "{weights}");
     let differ = |answer: &Value, op: &str| {
@@ -165,18 +166,18 @@ fn what_is_said_of_the_ends_of_a_history_is_said_of_them() {
         let words = ["history", tree, "--since", since, "--gpu", "gfx1201", "--type", "Q4_K", "--columns", "9"];
         run(&[&words[..], &["--format", "json"]].concat())
     };
-    // An end that cannot be evaluated is not what its neighbour is.
+    // The result of an end that cannot be evaluated is not taken from its neighbour.
     let answer = json(&ask(path(clone.0.path()), "b3"));
     assert_eq!((&answer["ends"]["reach"], &answer["ends"]["answered"]), (&"unknown".into(), &0.into()), "{answer}");
     assert_eq!(answer["changed"]["reach"], "answered", "{answer}");
     assert!(answer["ends"]["left_out"].to_string().contains("merge-conflict"), "{answer}");
-    // A change behind a commit that cannot be evaluated can be that commit's.
+    // A change after a commit that cannot be evaluated may have been made by that commit.
     commit(&format!("<<<<<<< a\n=======\n>>>>>>> b\n{text}"), "b5");
     let Some(old) = test_artifacts::need(OLD) else { return };
     clone.commit(&old, "back", "b6");
     let answer = json(&ask(path(clone.0.path()), "b4"));
     assert_eq!(answer["events"][0]["unread"].as_array().map(Vec::len), Some(1), "{answer}");
-    // Nothing goes backwards, and nothing comes of a branch beside.
+    // A range that does not follow the main line forwards is refused.
     let refused = ask(&clone.at("b1"), "b2");
     let said = String::from_utf8_lossy(&refused.stdout).into_owned() + &String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
@@ -222,7 +223,7 @@ fn what_is_no_file_and_what_is_no_type_is_refused_at_once() {
     let atlas = ["atlas", path(clone.0.path()), "--out", path(&out), "--gpu", "gfx1201", "--type", "Q9"];
     refused(&atlas, "Q9");
     assert!(!out.exists(), "nothing was written");
-    // What the source leaves open has no answer.
+    // Cells that the source leaves open have no answer.
     let map = ["map", "--gpu", "gfx1201", "--source", path(&new), "--no-dryrun", "--columns", "1", "--type"];
     assert_eq!(run(&[&map[..], &["Q9"]].concat()).status.code(), Some(1));
     assert_eq!(run(&[&map[..], &["Q4_K"]].concat()).status.code(), Some(0));
@@ -243,7 +244,7 @@ fn template_arguments_that_are_not_known_are_not_the_same() {
     let output = run(&[&["diff", path(&new), path(dir.path())], &ask[..]].concat());
     let conclusion = &json(&output)["conclusion"];
     assert_eq!(output.status.code(), Some(1), "{conclusion}");
-    // Known to differ, or not known: never the same.
+    // The result is "different" or unknown, never "same".
     assert!(conclusion["says"] == "different" || conclusion["reach"] == "unknown", "{conclusion}");
     if conclusion["reach"] == "unknown" {
         assert!(conclusion["left_out"].to_string().contains("k_get_rows: dst_t"), "{conclusion}");
@@ -267,7 +268,7 @@ fn a_diff_as_a_comment_links_to_the_lines_and_fails_the_check() {
     assert!(text.contains("<details><summary>") && text.len() < 65_536, "{text}");
 }
 
-/// The step of an action as it is written there: the lines of `run: |` below its name.
+/// The step of an action in the workflow file: the lines of `run: |` below its name.
 fn step(workflow: &str, name: &str) -> String {
     let lines = workflow.lines().skip_while(|line| line.trim() != format!("- name: {name}"));
     let mut body = lines.skip_while(|line| line.trim() != "run: |").skip(1).peekable();
@@ -285,7 +286,7 @@ fn the_action_and_the_hook_of_the_docs_say_what_a_change_selects() {
     let search = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap_or_default());
     let script = step(include_str!("../../../action.yml"), "Compare");
     assert!(script.contains("whichkernel diff") && script.contains("GITHUB_OUTPUT"), "{script}");
-    // One card and two counts instead of all keep the test short; everything else is run as it is written.
+    // One card and two counts keep the test short; everything else runs as written.
     let short = script.replace("--format md", "--gpu gfx1201 --columns 8,64 --format md");
     let compare = |base: &str, head: &str| {
         let (summary, outcome) = (work.path().join("summary"), work.path().join("output"));

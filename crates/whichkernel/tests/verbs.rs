@@ -29,7 +29,7 @@ fn verbs_do_not_import_each_other() {
     let mut found = BTreeSet::new();
     for path in &all {
         let (Some(verb), Ok(text)) = (verb_of(path), std::fs::read_to_string(path)) else { continue };
-        // In a verb's own first file `super` is where the verbs are; deeper, only the whole path leads there.
+        // In a verb's first file, `super` is the module of all verbs; deeper files can only reach it by its full path.
         let first = path.parent() == Some(&top) || path.file_name().is_some_and(|name| name == "mod.rs");
         for other in verbs.iter().filter(|other| **other != verb && verb != "mod") {
             let whole = text.contains(&format!("crate::verbs::{other}::"));
@@ -41,9 +41,8 @@ fn verbs_do_not_import_each_other() {
     assert!(found.is_empty(), "what two verbs need belongs in a room, or in `asked`: {found:?}");
 }
 
-/// `emit` writes an answer in the format that was asked for. JSON is written directly only if it is not an answer on
-/// the screen: a stored certificate, a report's file, a failure among several files, and a listing that is written
-/// incrementally.
+/// `emit` writes an answer in the requested format. JSON is written directly only if it is not the answer itself: a
+/// stored certificate, a report's file, a failure among several files, and a listing that is written incrementally.
 #[test]
 fn json_is_made_by_emit() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,5 +1,5 @@
-//! `--vulkan-device`: a card described by vulkaninfo, wherever a Vulkan card is used; invalid files, and cards that
-//! cannot be simulated.
+//! `--vulkan-device`: a card described by vulkaninfo, for every command that uses a Vulkan card; invalid files, and
+//! cards that cannot be simulated.
 
 use std::process::{Command, Output};
 
@@ -14,7 +14,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Every verb that takes such a file, with this one.
+/// Every verb that accepts a card file, called with this one.
 fn verbs<'a>(file: &'a str, tree: &'a str) -> [Vec<&'a str>; 5] {
     let small = ["--runtime", tree, "--type", "Q4_K", "--columns", "9"];
     let with = |words: &[&'a str]| [words, &small].concat();
@@ -61,7 +61,7 @@ fn what_is_no_such_file_or_no_card_that_is_played_is_refused_by_every_verb() {
             assert!(done.stdout.is_empty(), "{words:?}: {}", said(&done));
         }
     }
-    // For HIP it would be ignored.
+    // HIP would ignore the file.
     for verb in ["map", "dryrun"] {
         let done = run(&[verb, "--vulkan-device", &format!("{FILES}/navi21.json")]);
         assert!(done.status.code() == Some(2) && said(&done).contains("--backend vulkan"), "{}", said(&done));

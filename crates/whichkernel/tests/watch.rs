@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// A directory that everybody may read, with the caller, a stand-in runtime and a copy of the command.
+/// A directory that all users may read, with the caller, a stand-in runtime and a copy of the command.
 struct Yard {
     dir: tempfile::TempDir,
     runtime: PathBuf,
@@ -59,12 +59,12 @@ impl Yard {
     fn tool(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.tool);
         command.args(words).env("LC_ALL", "C").current_dir(self.dir.path());
-        // Accessible to everybody, because without root the tests run as another user.
+        // Accessible to all users, because without root the tests run as another user.
         command.env("HOME", self.dir.path()).env_remove("WHICHKERNEL_CACHE");
         command
     }
 
-    /// The caller at its `ready`; it launches when it is told.
+    /// The caller, after it printed `ready`; it launches on request.
     fn caller(&self, count: u64) -> Child {
         let mut command = Command::new(&self.program);
         command.arg(&self.runtime).arg(count.to_string()).arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -84,7 +84,7 @@ fn json(text: &[u8]) -> serde_json::Value {
     schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), text)
 }
 
-/// Takes the probes out again, whatever happens in between.
+/// Removes the probes at the end, whatever the result.
 struct Disarm<'y>(&'y Yard);
 
 impl Drop for Disarm<'_> {
@@ -156,7 +156,7 @@ fn a_trace_a_record_and_the_table_come_from_one_watch() {
     assert_eq!((all, report["lost"].as_u64()), (3000, Some(0)), "{report:#}");
     assert_eq!((report["rung"].as_str(), report["device"].as_str()), (Some("selected"), Some("stand-in")));
     let lines = std::fs::read_to_string(&trace).expect("a trace");
-    // Every launch, a line for each refusal that came when the call returned, and the end.
+    // Every launch, a line for each refusal reported at the return of a call, and the end.
     assert_eq!(lines.lines().count() as u64, all + rejected + 1);
     let line: serde_json::Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!((line["api"].as_str(), line["grid"].to_string()), (Some("hipLaunchKernel"), "[6,5,4]".to_owned()));
@@ -218,8 +218,8 @@ fn what_is_not_there_is_said() {
     }
 }
 
-/// Not a GPU program, and several with one name: the output says which processes are watched, and that nothing was in
-/// view.
+/// Not a GPU program, and several with one name: the output says which processes are watched, and that no launch could
+/// be observed.
 #[test]
 fn a_process_without_a_gpu_runtime_is_no_answer() {
     if !root("watch") {
@@ -228,7 +228,7 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
     let mut sleepers: Vec<Child> = Vec::new();
     let dir = tempfile::tempdir().expect("a directory");
     let program = dir.path().join("wk-sleeper");
-    // By another process: a file that a thread of ours has open for writing while another one forks cannot be started.
+    // Copied by another process: a file that one thread has open for writing while another forks cannot be executed.
     assert!(Command::new("cp").arg("/bin/sleep").arg(&program).status().expect("cp").success());
     for _ in 0..2 {
         sleepers.push(Command::new(&program).arg("600").spawn().expect("started"));

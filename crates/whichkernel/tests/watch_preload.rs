@@ -36,7 +36,7 @@ fn a_program_is_started_and_everything_it_launches_is_counted() {
 fn the_target_goes_on_when_the_watcher_is_killed() {
     let home = tempfile::tempdir().expect("a directory");
     let program = launcher(home.path());
-    // The child launches on, says so, and is then ended by its number, which its record's name holds.
+    // The child keeps launching, reports that, and is then ended by its process id, which is in the name of its record.
     let text = r#""$0" watch --how preload -- "$1" until 200000 2> "$2/err" > "$2/out" & w=$!
         until ls "$2"/whichkernel-watch-*/*/seen.* > /dev/null 2>&1; do kill -0 $w || exit 9; done
         kill -9 $w; p=$(ls "$2"/whichkernel-watch-*/*/seen.* | sed 's/.*seen.//; s/\..*//')

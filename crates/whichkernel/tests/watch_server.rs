@@ -16,12 +16,12 @@ fn tool(words: &[&str]) -> Command {
     command
 }
 
-/// Root for the probes and the runtime's files, or the test counts as skipped.
+/// Requires root for the probes and the runtime's files; otherwise the test counts as skipped.
 fn ready(test: &str) -> bool {
     test_artifacts::root(&format!("{test}: uprobes and BPF")) && test_artifacts::need("debian-sid").is_some()
 }
 
-/// Until a condition holds; two minutes are failure.
+/// Waits until a condition holds; fails after two minutes.
 fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
@@ -44,7 +44,7 @@ fn ask(port: u16, method: &str, path: &str, body: &str) -> std::io::Result<(u16,
     Ok((head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0), body.to_owned()))
 }
 
-/// llama-server on the stand-in, ready to answer, its output in a file.
+/// llama-server on the stand-in, ready to answer, with its output in a file.
 struct Server {
     dryrun: Child,
     pid: u32,
@@ -74,7 +74,7 @@ impl Server {
             healthy()
         });
         let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", dryrun.id())).expect("children");
-        // The dry run has a guard beside the program.
+        // The dry run also has a guard process beside the program.
         let is_server = |pid: &u32| {
             std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "llama-server")
         };
@@ -87,7 +87,7 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// A prompt of this many tokens, and this many tokens in return.
+    /// Sends a prompt of this many tokens, and requests this many.
     fn complete(&self, prompt: usize, predict: u64) {
         let tokens: Vec<usize> = (0..prompt).map(|i| 300 + i % 97).collect();
         let body = json!({"prompt": tokens, "n_predict": predict, "temperature": 0, "ignore_eos": true, "cache_prompt": false});
@@ -160,7 +160,7 @@ impl Watch {
     }
 }
 
-/// `verdict` of the claim of this field from a place that begins or ends so.
+/// The verdict on the claim of this field whose place begins or ends with this text.
 fn verdict<'v>(report: &'v Value, field: &str, place: &str) -> (&'v str, &'v Value) {
     let list = report["claims"].as_array().expect("claims");
     let fits = |claim: &&Value| {
@@ -231,7 +231,7 @@ fn a_server_that_keeps_its_word() {
     let (code, report, said) = watch.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(report["canary"]["what"].as_str().is_some_and(|what| what.contains("llama-server")), "{report:#}");
-    // Nine tokens are the prompt and eight single columns; the canary's word is a token or a prompt of its own.
+    // Nine tokens are the prompt and eight single columns; the canary's word is a token or a separate prompt.
     let (tokens, prompts) = (report["tokens"].as_u64().unwrap_or(0), report["prompts"].as_u64().unwrap_or(0));
     let batches = report["batches"].as_u64().unwrap_or(0);
     assert!(tokens + prompts + batches == 10 && tokens >= 8, "{tokens} tokens, {prompts} prompts, {batches} batches");
@@ -262,13 +262,13 @@ fn a_server_that_keeps_its_word() {
     let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
     assert!(kept.contains("server.claim.seen") && kept.contains("offloaded 5/5 layers to GPU"), "claims are recorded");
 
-    // The same server behind Ollama's interface; nothing is asked but the canary.
+    // The same server behind Ollama's interface; only the canary is sent.
     let port = ollama(server.port, 47_031_808);
     let (code, report, said) = Watch::start(&server, &format!("http://127.0.0.1:{port}"), &["--until", "idle"]).end();
     assert_eq!(code, Some(0), "{said}");
     let (found, claim) = verdict(&report, "share", "GET /api/ps");
     assert_eq!(claim["said"], "tiny:latest 100% GPU");
-    // The canary may have been a prompt of several tokens only: then there is no token to judge by.
+    // The canary may have been only a prompt of several tokens; then no decoded token was observed.
     let expected = if report["tokens"] == 0 { "undecidable" } else { "supported" };
     assert_eq!(found, expected, "{claim:#}");
 }
@@ -278,7 +278,7 @@ fn weights_that_fall_back_to_blas_and_layers_that_stay_on_the_host() {
     if !ready("watch --url with a fallback") {
         return;
     }
-    // On gfx1100 the source gives Q6_K to BLAS from 256 columns on.
+    // On gfx1100, the source chooses BLAS for Q6_K from 256 columns on.
     let server = Server::start("Q6_K", &["-ngl", "2", "-fa", "off"]);
     let watch = Watch::start(&server, &server.url(), &["--tokens", "4"]);
     server.complete(300, 12);
@@ -287,7 +287,7 @@ fn weights_that_fall_back_to_blas_and_layers_that_stay_on_the_host() {
     assert!(report["tokens"].as_u64() >= Some(4));
     let alarms = report["fallbacks"].as_array().expect("alarms");
     let unpacked = alarms.iter().find(|alarm| alarm["why"] == "unpacked").expect("weights are unpacked");
-    // Whether the piece of a prompt that stays on the device shows that it is one depends on where the layers are cut.
+    // Whether the device's part of a prompt can be recognised as a prompt depends on where the layers are split.
     assert!(["prefill", "batch"].contains(&unpacked["phase"].as_str().unwrap_or_default()), "{unpacked:#}");
     assert_eq!(unpacked["family"], "dequantize");
     assert!(

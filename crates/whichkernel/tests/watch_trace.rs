@@ -54,7 +54,7 @@ impl Yard {
         Command::new(WHICHKERNEL).args(words).env("HOME", self.home.path()).output().expect("a run")
     }
 
-    /// What a live watch says, with its trace.
+    /// The answer of a live watch, and its trace.
     fn traced(&self, how: &str, count: &str) -> (Value, PathBuf) {
         let trace = self.home.path().join(format!("{how}.jsonl"));
         let (path, program) = (trace.display().to_string(), self.program.display().to_string());
@@ -152,7 +152,7 @@ fn lines_that_are_not_there_are_missed() {
     let cut = with("cut.jsonl", &lines[..4], "");
     assert_eq!(gaps(&cut), ["no-end"], "{cut}");
     for answer in [&whole, &half, &twice, &cut] {
-        // Even for the first, only a file is the source, and the conclusion says the same.
+        // Even for the complete trace, a file is the only source, and the conclusion says so.
         assert_eq!(
             (&answer["whole"], &answer["conclusion"]["says"]),
             (&false.into(), &"incomplete".into()),

@@ -1,5 +1,5 @@
-//! What watch may claim: no device that was not seen, no success for a failed program, nothing about this host from
-//! another host's file.
+//! The limits of watch's claims: no device that was not seen, no success for a failed program, nothing about this host
+//! from another host's file.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

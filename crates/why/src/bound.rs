@@ -1,8 +1,8 @@
-//! Upper bounds: how fast a model can be at most on this hardware, from inputs that are stated.
+//! Upper bounds: the maximum speed of a model on this hardware, computed from stated inputs.
 //!
-//! Decoding one token reads every weight and the KV cache once; evaluating a prompt multiplies every parameter with every token. Work that is
-//! left out (attention, activations, the output layer of a prompt) can only raise the bound, so it stays one. An input that is not known is
-//! named, and there is no bound.
+//! Decoding one token reads every weight and the KV cache once; evaluating a prompt multiplies every parameter with
+//! every token. Leaving out work (attention, activations, the output layer of a prompt) can only raise the bound, so it
+//! remains an upper bound. If an input is unknown, the error names it and there is no bound.
 
 use crate::model::Model;
 use gpu::Number;
@@ -15,17 +15,17 @@ pub struct Limit {
     /// Tokens per second.
     pub value: f64,
     pub by: By,
-    /// Everything that it was computed from.
+    /// Every input of the computation.
     pub inputs: Vec<Input>,
 }
 
-/// What would have to be faster.
+/// The component that limits the speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
     MemoryBandwidth,
     SystemMemory,
-    /// A part of the model is in each.
+    /// Part of the model is in each memory.
     BothMemories,
     Int8Matrix,
     Fp16Matrix,
@@ -36,11 +36,11 @@ pub struct Input {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Where the value comes from.
+    /// The source of the value.
     pub origin: String,
 }
 
-/// A memory, and how fast it can be read at most.
+/// A memory and its maximum read rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
     /// Bytes per second.
@@ -54,12 +54,12 @@ impl From<&Number> for Memory {
     }
 }
 
-/// Where the weights are.
+/// The location of the weights.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Placement {
     Gpu(Memory),
     Cpu(Memory),
-    /// So much of the layers, and whether the output layer is on the GPU as well.
+    /// The share of the layers on the GPU, and whether the output layer is there too.
     Split {
         share: f64,
         output: bool,
@@ -80,7 +80,7 @@ fn input(name: &'static str, value: f64, unit: &'static str, origin: impl Into<S
     Input { name, value, unit, origin: origin.into() }
 }
 
-/// Tokens per second that decoding can reach.
+/// The maximum decode speed in tokens per second.
 pub fn decode(model: &Model, placement: &Placement, cache: Cache<'_>) -> Result<Limit, Message> {
     let Some(weights) = model.weights else { return Err(say!("why-missing-size")) };
     let Some(per_token) = model.kv_bytes(cache.k, cache.v) else { return Err(say!("why-missing-size")) };
@@ -113,7 +113,7 @@ pub fn decode(model: &Model, placement: &Placement, cache: Cache<'_>) -> Result<
     bound(1.0 / seconds, by, inputs)
 }
 
-/// Tokens per second that the evaluation of a prompt can reach.
+/// The maximum prompt evaluation speed in tokens per second.
 pub fn prefill(model: &Model, peak: &Number, by: By) -> Result<Limit, Message> {
     let Some(weights) = model.weights else { return Err(say!("why-missing-size")) };
     let work = 2.0 * weights.parameters;
@@ -124,7 +124,7 @@ pub fn prefill(model: &Model, peak: &Number, by: By) -> Result<Limit, Message> {
     bound(peak.value as f64 / work, by, inputs)
 }
 
-/// A file can say anything: what is no number is no bound.
+/// Values from a file can be arbitrary: a result that is not a positive finite number is not a bound.
 fn bound(value: f64, by: By, inputs: Vec<Input>) -> Result<Limit, Message> {
     if value.is_finite() && value > 0.0 { Ok(Limit { value, by, inputs }) } else { Err(say!("why-missing-size")) }
 }

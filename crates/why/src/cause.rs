@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 macro_rules! causes {
     ($($(#[$about:meta])* $variant:ident $name:literal),* $(,)?) => {
-        /// Everything that is looked for. The order is that of the list of causes where no cost decides.
+        /// All causes. Causes without a known cost are reported in this order.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Id { $($(#[$about])* $variant),* }
@@ -22,7 +22,7 @@ macro_rules! causes {
                 match self { $(Id::$variant => $name),* }
             }
 
-            /// What is checked, for the list of what was not.
+            /// The name of the check, for the list of checks that were not made.
             pub fn check(self) -> Message {
                 match self { $(Id::$variant => say::say!(concat!("why-check-", $name))),* }
             }
@@ -58,11 +58,11 @@ causes! {
     PcieLink "pcie-link",
     TwoServers "two-servers",
     Queueing "queueing",
-    /// HIP and Vulkan: which is faster on this card is not in any rule.
+    /// HIP or Vulkan: no rule says which is faster on this card.
     OtherBackend "other-backend",
 }
 
-/// One cause that was found: a claim with its rung and grade, its cost, and what helps.
+/// One cause: a claim with its rung and grade, its cost, and a fix.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cause {
     pub id: Id,
@@ -82,7 +82,7 @@ pub struct Cause {
     pub fix: Option<Fix>,
 }
 
-/// What was seen, and where.
+/// An observation and its place.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Seen {
     /// `server.log:12`, `/proc/4711/cmdline`, `/sys/class/drm/card0/device`.
@@ -99,14 +99,14 @@ impl Seen {
     }
 }
 
-/// What the cause takes away.
+/// The performance cost of the cause.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "known", rename_all = "kebab-case")]
 pub enum Cost {
-    /// From two bounds: with the cause and without it, in tokens per second.
+    /// Computed from two bounds in tokens per second: with the cause and without it.
     Computed { phase: Phase, at_most: f64, instead_of: f64, inputs: Vec<Input> },
     No {
-        /// In words, where more can be said than that it is not known.
+        /// The cost in words, if more is known than "not known".
         #[serde(serialize_with = "maybe")]
         #[schemars(with = "Option<String>")]
         says: Option<Message>,
@@ -122,7 +122,7 @@ impl Cost {
         Cost::No { says: Some(message) }
     }
 
-    /// How many times slower, where that is known.
+    /// The slowdown factor, if it is known.
     pub fn factor(&self) -> Option<f64> {
         match self {
             Cost::Computed { at_most, instead_of, .. } => Some(instead_of / at_most),
@@ -138,7 +138,7 @@ pub enum Phase {
     Prefill,
 }
 
-/// What helps: one command, and the one that takes it back.
+/// A fix: one command, and the command that reverts it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fix {
     pub command: String,
@@ -149,7 +149,7 @@ pub struct Fix {
     #[serde(serialize_with = "maybe")]
     #[schemars(with = "Option<String>")]
     pub note: Option<Message>,
-    /// What `--fix N --measure` can change on a process; null where it cannot.
+    /// The change to a process that `--fix N --measure` can make; null if it cannot.
     pub change: Option<Change>,
 }
 
@@ -157,7 +157,7 @@ pub struct Fix {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
-    /// `names`: all names of the option; the first is written where it was absent.
+    /// `names`: all names of the option; the first is used if the option was absent.
     Option {
         names: Vec<&'static str>,
         old: String,

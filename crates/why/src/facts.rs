@@ -1,4 +1,4 @@
-//! What the causes are found in: the server, the model, the cards and the memory, each as far as somebody could look.
+//! The inputs of the checks: the server, the model, the cards and the memory, as far as they could be read.
 
 use crate::bound::Memory;
 use crate::model::Model;
@@ -6,7 +6,7 @@ use crate::sure::Sure;
 use gpu::Limits;
 use server::Kind;
 
-/// A value with how it is known: what was said, and where.
+/// A value with its source: the text and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known<T> {
     pub value: T,
@@ -19,17 +19,17 @@ pub struct Known<T> {
 pub struct Facts {
     pub server: Option<Server>,
     pub model: Option<Model>,
-    /// Every GPU of the machine; with `--gpu` the one that was named.
+    /// Every GPU of the machine; with `--gpu` only the named one.
     pub cards: Vec<Card>,
-    /// Whether somebody looked for GPUs.
+    /// Whether GPUs were searched for.
     pub cards_seen: bool,
-    /// Which of `cards` the server uses; None where that is not known, or where it uses none.
+    /// The index in `cards` of the card that the server uses; None if unknown or if it uses none.
     pub used: Option<usize>,
-    /// The system's memory: how fast it can be at most, in words.
+    /// The system's memory with its maximum read rate, and its description.
     pub system: Option<(Memory, String)>,
-    /// Other processes that compute on a GPU: name, number, whether they hold the same card.
+    /// Other processes that compute on a GPU: name, PID, and whether they use the same card.
     pub others: Option<Vec<Other>>,
-    /// The rules of the server's build, or the newest.
+    /// The rules of the server's build, or the newest ones.
     pub rules: Option<Rules>,
 }
 
@@ -42,10 +42,10 @@ pub struct Server {
     pub model: Option<String>,
     /// The process that computes.
     pub pid: Option<u32>,
-    /// GPU backends among its libraries; None where they could not be read.
+    /// The GPU backends among its libraries; None if the libraries could not be read.
     pub backends: Option<Vec<String>>,
     pub layers: Option<Known<(u64, u64)>>,
-    /// Bytes in VRAM, of how many.
+    /// Bytes in VRAM and total bytes.
     pub share: Option<Known<(u64, u64)>>,
     pub flash: Option<Known<bool>>,
     pub cache: Option<Known<(String, String)>>,
@@ -54,11 +54,11 @@ pub struct Server {
     pub context: Option<Known<u64>>,
     pub slots: Option<Known<u64>>,
     pub splits: Option<Known<u64>>,
-    /// `HSA_OVERRIDE_GFX_VERSION`; None inside where it is not set, None outside where the environment could not be read.
+    /// `HSA_OVERRIDE_GFX_VERSION`. The inner None: it is not set. The outer None: the environment could not be read.
     pub override_: Option<Option<Known<String>>>,
     /// `CMAKE_BUILD_TYPE` of the build directory that the program is in.
     pub build_type: Option<Known<String>>,
-    /// Requests that wait; None where the server does not count them.
+    /// Waiting requests; None if the server does not count them.
     pub waiting: Option<Known<u64>>,
     /// A systemd unit that it belongs to.
     pub unit: Option<String>,
@@ -75,9 +75,10 @@ pub struct Card {
     pub integrated: bool,
     /// Bytes.
     pub vram: Option<u64>,
-    /// Code objects for it in the backend that the server has loaded: library and its targets.
+    /// The library of the loaded backend, and the targets of its code objects.
     pub code: Option<(String, Vec<String>)>,
-    /// Kernels of that backend for this card: stubs, and whether any has matrix instructions. None where nobody counted.
+    /// Kernels of that backend for this card: stubs, and whether any has matrix instructions. None if they were not
+    /// counted.
     pub census: Option<Census>,
     pub state: State,
 }
@@ -88,19 +89,19 @@ pub struct Census {
     pub matrix: bool,
 }
 
-/// What the driver publishes of a card in `/sys`.
+/// The state of a card that the driver publishes in `/sys`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
     pub place: String,
     /// `power_dpm_force_performance_level`.
     pub level: Option<String>,
-    /// Watts: the limit in force, and the card's own.
+    /// Watts: the current limit and the card's default.
     pub power: Option<(u64, u64)>,
-    /// Where the limit is set.
+    /// The file that sets the limit.
     pub power_file: Option<String>,
-    /// Bytes in use, of how many.
+    /// Bytes in use and total bytes.
     pub vram: Option<(u64, u64)>,
-    /// Lanes in use, of how many.
+    /// Lanes in use and maximum lanes.
     pub link: Option<(u64, u64)>,
     pub link_speed: Option<String>,
 }
@@ -112,12 +113,12 @@ pub struct Other {
     pub same_card: bool,
 }
 
-/// What the dispatch rules choose for the model's main type on the card.
+/// The paths that the dispatch rules choose for the model's main type on the card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     /// `llama.cpp b6841`.
     pub version: String,
-    /// The server has exactly this release.
+    /// Whether the server has exactly this release.
     pub exact: bool,
     pub target: String,
     pub kind: String,
@@ -127,7 +128,7 @@ pub struct Rules {
     pub place: Option<String>,
     /// Where a newer release first chooses another path: its version, date, first columns, and the path there.
     pub newer: Option<Newer>,
-    /// There is no release after it.
+    /// Whether there is no later release.
     pub newest: bool,
 }
 
@@ -142,7 +143,7 @@ pub struct Newer {
 }
 
 impl Rules {
-    /// The path of an evaluation of so many columns.
+    /// The path for this number of columns.
     pub fn path(&self, columns: u64) -> Option<&str> {
         let found = self.stretches.iter().find(|(from, to, _)| (*from..=*to).contains(&columns));
         found.map(|(.., path)| path.as_str()).filter(|path| *path != "UNDETERMINED")
@@ -150,7 +151,7 @@ impl Rules {
 }
 
 impl Facts {
-    /// The card that the model runs on, or would.
+    /// The card that the model runs on or would run on.
     pub fn card(&self) -> Option<&Card> {
         match (self.used, self.cards.as_slice()) {
             (Some(used), cards) => cards.get(used),
@@ -162,7 +163,7 @@ impl Facts {
         }
     }
 
-    /// No GPU code is in the process that computes.
+    /// Whether the process that computes has no GPU code.
     pub fn on_cpu(&self) -> Option<bool> {
         let server = self.server.as_ref()?;
         if server.backends.as_ref().is_some_and(Vec::is_empty) {
@@ -172,7 +173,7 @@ impl Facts {
         layers.or(server.share.as_ref().map(|known| known.value.0 == 0))
     }
 
-    /// Types of the keys and values in the cache; f16 where nobody said anything else.
+    /// Types of the keys and values in the cache; f16 unless the server states another.
     pub fn cache(&self) -> (&str, &str) {
         let said = self.server.as_ref().and_then(|server| server.cache.as_ref());
         said.map_or(("f16", "f16"), |known| (known.value.0.as_str(), known.value.1.as_str()))

@@ -1,4 +1,4 @@
-//! What came of `--fix N --measure`: the plan, the comparison, and the state of the server now.
+//! The result of `--fix N --measure`: the plan, the comparison, and the current state of the server.
 
 use crate::cause::{Phase, maybe};
 use crate::speed::Now;
@@ -13,20 +13,20 @@ pub struct FixRun {
     pub state: State,
     pub command: String,
     pub undo: String,
-    /// Without the fix and with it.
+    /// The speeds without the fix and with it.
     pub compared: Vec<Compared>,
-    /// What went wrong.
+    /// The error.
     #[serde(serialize_with = "maybe")]
     #[schemars(with = "Option<String>")]
     pub failed: Option<Message>,
-    /// The server's process now; null where none runs.
+    /// The current process of the server; null if none runs.
     pub pid: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Only shown: nothing was run.
+    /// Only the plan was shown; nothing was run.
     Planned,
     Faster,
     Slower,
@@ -49,7 +49,7 @@ pub struct Compared {
     pub phase: Phase,
     pub without: Now,
     pub with: Now,
-    /// How many times faster with the fix, and the interval of it.
+    /// The speedup with the fix, and its interval.
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
@@ -58,7 +58,7 @@ pub struct Compared {
 }
 
 impl FixRun {
-    /// Kept only where something is faster and nothing slower.
+    /// The fix is kept only if one phase is faster and none is slower.
     pub fn judged(compared: &[Compared]) -> Outcome {
         let any = |wanted: Outcome| compared.iter().any(|one| one.says == wanted);
         match () {

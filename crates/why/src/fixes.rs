@@ -1,4 +1,4 @@
-//! What helps against each cause: one command, the command that takes it back, and what a process can be given instead.
+//! The fix for each cause: one command, the command that reverts it, and the equivalent change to a process.
 
 use crate::cause::{Change, Fix};
 use crate::facts::{Card, Facts, Known, Other, Rules, Server};
@@ -23,7 +23,7 @@ fn again() -> Message {
     say!("why-verify-again")
 }
 
-/// The server's own command line with these options of other values, the rest as it is.
+/// The server's own command line with these options changed.
 fn with_options(server: &Server, options: &[(&[&'static str], &str)]) -> String {
     let mut words: Vec<String> = server.command.clone();
     if words.is_empty() {
@@ -33,7 +33,7 @@ fn with_options(server: &Server, options: &[(&[&'static str], &str)]) -> String 
     quoted(&words)
 }
 
-/// Sets an option of a command line, in whichever of its forms it is there.
+/// Sets an option of a command line, whichever of its names and forms is present.
 pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
     let known = |word: &str| names.iter().any(|name| word == *name || word.starts_with(&format!("{name}=")));
     match words.iter().position(|word| known(word)) {
@@ -42,7 +42,7 @@ pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
             words[at] = format!("{name}={value}");
         }
         Some(at) => match words.get_mut(at + 1) {
-            // Before 2025-08 `-fa` stood alone.
+            // Before 2025-08, `-fa` had no value.
             Some(next) if !next.starts_with('-') || next.parse::<f64>().is_ok() => value.clone_into(next),
             _ => words.insert(at + 1, value.to_owned()),
         },
@@ -50,7 +50,7 @@ pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
     }
 }
 
-/// A stranger's words: one that cannot be pasted hides the whole command.
+/// The words are untrusted. If one cannot be pasted safely, the whole command is hidden.
 fn quoted(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| say::shell::word(word)).collect();
     if words.iter().any(|word| word == NOT_SHOWN) { NOT_SHOWN.to_owned() } else { words.join(" ") }
@@ -89,7 +89,7 @@ fn variable(server: &Server, name: &'static str, old: Option<String>, new: &str,
     made
 }
 
-/// All layers where the command line asks for fewer, else a context that fits.
+/// All layers if the command line requests fewer, otherwise a context that fits.
 pub fn offload(facts: &Facts, server: &Server, gpu: u64, of: u64) -> Option<Fix> {
     let verify = say!("why-verify-log", expect = format!("offloaded {of}/{of} layers to GPU"));
     match server.kind {
@@ -100,7 +100,7 @@ pub fn offload(facts: &Facts, server: &Server, gpu: u64, of: u64) -> Option<Fix>
     }
 }
 
-/// Half the context as long as its cache does not fit: a power of two that people use.
+/// Halves the context until its cache fits, which gives a common power of two.
 fn fitting_context(facts: &Facts, server: &Server) -> Option<(u64, u64)> {
     let (model, card) = (facts.model.as_ref()?, facts.card()?);
     let tokens = server.context.as_ref()?.value;
@@ -153,7 +153,7 @@ pub fn flash_on(server: &Server) -> Option<Fix> {
     }
 }
 
-/// The type of the keys for both, or f16 where that needs nothing else.
+/// Uses the type of the keys for both; f16 if both already have the same type or the keys are f32.
 pub fn cache_type(server: &Server, k: &str, v: &str) -> Option<Fix> {
     let new = if k != v && k != "f32" { k } else { "f16" };
     match server.kind {
@@ -171,7 +171,7 @@ pub fn micro_batch(server: &Server, old: u64, new: u64) -> Option<Fix> {
     (server.kind == Kind::LlamaServer).then(|| changed(server, BATCH, &old.to_string(), &new.to_string(), again()))
 }
 
-/// A release that has the newer rule. Which one has it is known by its build of llama.cpp.
+/// A release with the newer rule, identified by its llama.cpp build.
 pub fn upgrade(facts: &Facts, rules: &Rules) -> Option<Fix> {
     let (server, newer) = (facts.server.as_ref()?, rules.newer.as_ref()?);
     let version = server.version.as_deref()?;
@@ -214,7 +214,7 @@ pub fn release_build(known: &Known<String>) -> Fix {
     fix(build("Release"), build(&known.value), again())
 }
 
-/// By the package that has the program: Debian's backends are packages of their own; others are built with a switch.
+/// Chooses by the package of the program: Debian packages its backends separately; other builds need a build option.
 pub fn gpu_backend(server: &Server, card: &Card) -> Fix {
     let nvidia = card.target.as_deref().is_some_and(|target| target.starts_with("sm_"));
     let program = server.command.first().map_or("", String::as_str);
@@ -237,14 +237,15 @@ pub fn gpu_backend(server: &Server, card: &Card) -> Fix {
     }
 }
 
-/// ROCm counts GPUs in the order of the kernel's topology. How Vulkan counts them only its driver knows: then no command is guessed.
+/// ROCm numbers GPUs in the order of the kernel's topology. Only the driver knows Vulkan's order, so no command is
+/// suggested for Vulkan.
 pub fn other_device(server: &Server, wanted: usize, used: usize) -> Option<Fix> {
     let hip = server.backends.as_ref().is_some_and(|all| all.iter().any(|name| name.contains("hip")));
     let number = |at: usize| at.to_string();
     hip.then(|| variable(server, "ROCR_VISIBLE_DEVICES", Some(number(used)), &number(wanted), again()))
 }
 
-/// Code for exactly this target; `old`: the override that was used until then.
+/// A build for exactly this target; `old` is the override used before.
 pub fn built_for(target: &str, old: Option<&str>) -> Fix {
     let command =
         CommandLine::new("cmake -B b -DGGML_HIP=ON -DGPU_TARGETS={} && cmake --build b", [target]).to_string();
@@ -266,7 +267,7 @@ pub fn power_level(place: &str, old: &str) -> Fix {
     fix(write(place, file, "auto"), write(place, file, old), again())
 }
 
-/// The driver takes microwatts.
+/// The driver expects microwatts.
 pub fn power_cap(file: &str, old: u64, new: u64) -> Fix {
     let set = |watts: u64| {
         let micro = watts.saturating_mul(1_000_000).to_string();

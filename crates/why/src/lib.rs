@@ -1,8 +1,9 @@
 //! Why is my model slow? Upper bounds from stated inputs, a closed list of causes, and the verdict.
 //!
-//! The judgement is a pure function of [`Facts`]: no I/O, no clock. A bound without its inputs is left out; a cause is a claim with the rung and
-//! grade that `evidence` computes from what was seen; every cause of the list is found, fine, not checked, or has no meaning here. Facts are read by
-//! [`gather`] from a machine, or from a tree of files that stands for one, and from what a server says of itself.
+//! The verdict is a pure function of [`Facts`]: no I/O, no clock. A bound whose inputs are unknown is omitted. A cause
+//! is a claim; `evidence` computes its rung and grade from the observations. Every cause is reported as found, fine,
+//! not checked or not applicable. [`gather`] reads facts from a machine (or from a tree of files that represents one)
+//! and from the server's own statements.
 #![forbid(unsafe_code)]
 
 pub mod bound;

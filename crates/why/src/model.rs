@@ -1,30 +1,31 @@
-//! A model as the bounds need it: what one token reads, what one token multiplies, and what it leaves in the KV cache.
+//! The sizes of a model that the bounds need: the bytes that one token reads, its multiplications, and its share of the
+//! KV cache.
 
 use gguf::{Gguf, Tensor};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// `general.name`, or what the file is called.
+    /// `general.name`, or the file's name.
     pub name: String,
-    /// `Q4_K_M`, where the file says so.
+    /// `Q4_K_M`, if the header states it.
     pub file_type: Option<String>,
     /// The type of most of its weights: `Q4_K`.
     pub main_type: Option<String>,
     /// Layers without the output layer.
     pub layers: u64,
-    /// None where a type is unknown or the file holds a part of the model.
+    /// None if a type is unknown or the file contains only a part of the model.
     pub weights: Option<Weights>,
-    /// Elements of one token's keys and values in one layer; None where the header does not say.
+    /// Elements of one token's keys and values in one layer; None if the header does not state them.
     pub kv_elements: Option<u64>,
-    /// Tokens that a layer with a window looks back on.
+    /// The attention window in tokens, for layers that have one.
     pub window: Option<u64>,
     /// Elements of one attention head.
     pub head: Option<u64>,
     pub experts: Option<(u64, u64)>,
 }
 
-/// Bytes and parameters. Experts count as often as the router selects them.
+/// Bytes and parameters. Experts are weighted by the share that the router selects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// Bytes that one token reads in all layers.
@@ -33,7 +34,7 @@ pub struct Weights {
     pub output_bytes: f64,
     /// Parameters that one token of a prompt multiplies; the output layer runs once per prompt and is left out.
     pub parameters: f64,
-    /// Everything that is kept in memory.
+    /// All weights kept in memory.
     pub total: u64,
 }
 
@@ -66,13 +67,14 @@ impl Model {
         Some(elements * (per(k)? + per(v)?) / 2.0)
     }
 
-    /// Tokens of the cache that one decoded token reads. A window can only shorten that: counting the shorter keeps the limit a limit.
+    /// Tokens of the cache that one decoded token reads. A window can only reduce them; using the smaller number keeps
+    /// the bound an upper bound.
     pub fn read_back(&self, tokens: u64) -> u64 {
         self.window.map_or(tokens, |window| tokens.min(window))
     }
 }
 
-/// Keys and values of one token in one layer. Compressed ones (`kv_lora_rank`) are kept once for both.
+/// Keys and values of one token in one layer. Compressed ones (`kv_lora_rank`) are stored once for both.
 fn kv_elements(file: &Gguf) -> Option<u64> {
     let key = file.hyper("attention.key_length").or_else(|| head(file))?;
     if file.hyper("attention.kv_lora_rank").is_some_and(|rank| rank > 0) {
@@ -88,7 +90,7 @@ fn head(file: &Gguf) -> Option<u64> {
     file.hyper("attention.key_length").or_else(computed).filter(|head| *head > 0)
 }
 
-/// A file that lacks layers which its header counts is a part of a model.
+/// Whether the file has all layers that its header states; otherwise it is a part of a model.
 fn has_layers(tensors: &[Tensor], layers: u64) -> bool {
     let number = |tensor: &Tensor| tensor.name.strip_prefix("blk.")?.split('.').next()?.parse::<u64>().ok();
     let there: BTreeSet<u64> = tensors.iter().filter_map(number).filter(|layer| *layer < layers).collect();
@@ -109,7 +111,7 @@ fn weights(tensors: &[Tensor], experts: Option<(u64, u64)>) -> Option<Weights> {
                 sum.parameters += tensor.dims.iter().map(|dim| *dim as f64).product::<f64>() * share;
             }
         } else if tensor.name.starts_with("output") || (tied && tensor.name == "token_embd.weight") {
-            // Of the embedding table one row is read; where it is the output layer too, all of it.
+            // One token reads one row of the embedding table, or all of it if it is also the output layer.
             sum.output_bytes += bytes as f64;
         }
     }
@@ -159,7 +161,7 @@ fn file_type(number: u64) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// As the tool itself writes such a model; its header has every tensor, without weights.
+    /// A model written by this tool: the header has every tensor, without weights.
     pub(crate) fn skeleton(shape: &str, mix: &str) -> Model {
         let shape = gguf::known(shape).expect("a shape");
         let mix = gguf::Mix::parse(mix).expect("a mix");
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(skeleton("mamba2-2.7b", "Q4_0").kv_bytes("f16", "f16"), Some(0.0), "it has no attention");
     }
 
-    /// What is cut, split or of unknown type has no size that could be computed with.
+    /// A truncated or split file, or one with unknown types, has no size to compute with.
     #[test]
     fn a_part_of_a_model_has_no_weights() {
         let whole = |edit: &dyn Fn(&mut Gguf)| {

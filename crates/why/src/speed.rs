@@ -1,4 +1,4 @@
-//! Both phases: how fast they are, how fast they could be at most, and what is missing for that.
+//! Both phases: measured speed, upper bound, and the missing inputs of the bound.
 
 use crate::bound::{By, Cache, Limit, Memory, Placement, decode, prefill};
 use crate::cause::{Phase, maybe};
@@ -7,7 +7,7 @@ use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The prompt and the answer that `why` asks for.
+/// The lengths of the prompt and the answer that `why` requests.
 pub const PROMPT: u64 = 512;
 pub const ANSWER: u64 = 64;
 
@@ -16,17 +16,17 @@ pub struct Speed {
     pub phase: Phase,
     pub now: Option<Now>,
     pub limit: Option<Limit>,
-    /// Why there is no limit.
+    /// Why there is no upper bound.
     #[serde(serialize_with = "maybe")]
     #[schemars(with = "Option<String>")]
     pub limit_missing: Option<Message>,
-    /// Decode, where a part of the model is on the CPU: what the GPU alone could reach.
+    /// The limit of decode on the GPU alone, if a part of the model is on the CPU.
     pub alone: Option<f64>,
     /// `now` / `limit`.
     pub share: Option<f64>,
 }
 
-/// What was measured, in tokens per second.
+/// The measured speed in tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Now {
     pub median: f64,
@@ -45,7 +45,7 @@ impl Now {
     }
 }
 
-/// Both phases, from what was measured and what the bounds say.
+/// Both phases, from the measurements and the bounds.
 pub fn speeds(facts: &Facts, measured: [Option<Now>; 2]) -> Vec<Speed> {
     let [decoded, prompted] = measured;
     let speed = |phase, now: Option<Now>, limit: Result<Limit, Message>, alone| {
@@ -68,13 +68,13 @@ fn cache(facts: &Facts) -> Cache<'_> {
     Cache { k, v, tokens: PROMPT }
 }
 
-/// The bound of this card alone, whatever runs on it now.
+/// The bound if the whole model were on this card.
 pub fn on_card(facts: &Facts, card: &Card) -> Result<Limit, Message> {
     let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
     decode(model, &Placement::Gpu(memory_of(facts, card)?), cache(facts))
 }
 
-/// A GPU without memory of its own reads the system's.
+/// A GPU without its own memory reads the system's memory.
 fn memory_of(facts: &Facts, card: &Card) -> Result<Memory, Message> {
     let own = card.limits.as_ref().and_then(|limits| limits.bandwidth.as_ref()).map(Memory::from);
     match (own, card.integrated) {
@@ -88,14 +88,14 @@ fn system(facts: &Facts) -> Result<Memory, Message> {
     facts.system.as_ref().map(|(memory, _)| memory.clone()).ok_or_else(|| say!("why-missing-system"))
 }
 
-/// As the model is placed now.
+/// The bound with the model's current placement.
 pub fn decode_limit(facts: &Facts) -> Result<Limit, Message> {
     let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
     if facts.on_cpu() == Some(true) {
         return decode(model, &Placement::Cpu(system(facts)?), cache(facts));
     }
     let Some(card) = facts.card() else {
-        // A server without any GPU on the machine computes on the CPU.
+        // On a machine without GPUs, the server computes on the CPU.
         let none = facts.cards_seen && facts.cards.is_empty() && facts.server.is_some();
         let placement = if none { Placement::Cpu(system(facts)?) } else { return Err(say!("why-missing-card")) };
         return decode(model, &placement, cache(facts));
@@ -107,7 +107,7 @@ pub fn decode_limit(facts: &Facts) -> Result<Limit, Message> {
     decode(model, &Placement::Split { share, output, gpu, cpu: system(facts)? }, cache(facts))
 }
 
-/// Share of the layers on the GPU, and whether the output layer is there: llama.cpp offloads it last.
+/// The share of the layers on the GPU, and whether the output layer is there; llama.cpp offloads it last.
 pub fn split(facts: &Facts, layers: u64) -> Option<(f64, bool)> {
     let server = facts.server.as_ref()?;
     if let Some((gpu, of)) = server.layers.as_ref().map(|known| known.value) {
@@ -117,7 +117,7 @@ pub fn split(facts: &Facts, layers: u64) -> Option<(f64, bool)> {
     (vram < size).then(|| (vram as f64 / size as f64, false))
 }
 
-/// By the units that the path of a long prompt uses.
+/// The bound of the units that the path for long prompts uses.
 fn prefill_limit(facts: &Facts) -> Result<Limit, Message> {
     let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
     let no_card = facts.cards_seen && facts.cards.is_empty();

@@ -36,7 +36,7 @@ impl Sure {
         }
     }
 
-    /// The rung that such a statement is on, and the grade of the claim, from an observation of exactly that.
+    /// The rung and the grade of a claim that rests on one observation of this kind.
     pub fn graded(self, topic: &str) -> (Rung, Grade) {
         let rung = if self == Sure::Expected { Rung::Selected } else { Rung::Loaded };
         let claim = Claim {
@@ -53,7 +53,7 @@ impl Sure {
     }
 
     fn observation(self, topic: &str) -> Result<Option<Observation>, Refused> {
-        // The word itself says what is missing: seen in part, or only the server's.
+        // The word itself states the gap: partly seen, or only reported by the server.
         let gap = || Coverage::partial("facts", 1, None, Vec::new()).missing(topic.to_owned(), self.word());
         let coverage = match self {
             Sure::Measured | Sure::Seen | Sure::Expected => Coverage::listed("facts", 1),
@@ -62,7 +62,7 @@ impl Sure {
         };
         let (observer, subject) = (ObserverId::new("why", env!("CARGO_PKG_VERSION")), Subject::this_host());
         let finding = Finding::Saw(Fact::new(topic, About::default(), "yes"));
-        // Grades do not depend on the time; nothing of this is recorded.
+        // Grades do not depend on the time, and this observation is not recorded.
         let time = "1970-01-01T00:00:00Z";
         Ok(Some(match self {
             Sure::Expected => Observation::on::<Declared>(observer, subject, finding, coverage, time)?,

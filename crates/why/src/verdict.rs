@@ -1,4 +1,4 @@
-//! The answer: the verdict first, then speed, causes, what is fine, and what was not checked.
+//! The answer: the verdict first, then speed, causes, passed checks, and checks that were not made.
 
 use crate::cause::{Cause, Id, Phase, english, maybe};
 use crate::checks::{Outcome, check, gib};
@@ -11,13 +11,14 @@ use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Whether a server is slow and why: upper bounds, causes with their evidence and fix, what is fine, and what was not checked.
+/// Whether a server is slow and why: upper bounds, causes with evidence and fix, passed checks, and checks that were
+/// not made.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     pub verdict: Verdict,
     pub subject: Subject,
     pub speed: Vec<Speed>,
-    /// The requests that the speed was measured with.
+    /// The requests for the speed measurement.
     pub asked: Option<Asked>,
     /// Why nothing was measured.
     #[serde(serialize_with = "maybe")]
@@ -29,11 +30,11 @@ pub struct Answer {
     pub not_applicable: Vec<Id>,
     /// Paths that the rules choose: from, to (columns), path.
     pub paths: Vec<PathRow>,
-    /// Without a server: what fits into the card's memory.
+    /// Without a server: the contexts that fit into the card's memory.
     pub memory: Option<MemoryPlan>,
-    /// What `--fix` planned or did.
+    /// The plan or the result of `--fix`.
     pub fix_run: Option<crate::FixRun>,
-    /// One command that was not just run.
+    /// A command to run next.
     pub next: Option<String>,
 }
 
@@ -41,7 +42,7 @@ impl answer::Answer for Answer {
     const SCHEMA: &'static str = "whichkernel.why/1";
 }
 
-/// Tokens of each request: evaluated, and wanted back.
+/// Tokens of each request: evaluated and requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Asked {
     pub prompt: u64,
@@ -63,12 +64,12 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
-    /// The first cause alone explains it: two bounds far apart.
+    /// The first cause alone explains it: its two bounds are far apart.
     Slow,
     ProbablySlow,
     PossiblySlow,
     NothingWrongFound,
-    /// It computes on the CPU, and there is nothing else.
+    /// It computes on the CPU, and there is no GPU.
     OnCpu,
     NotKnown,
     ExpectedFine,
@@ -80,11 +81,11 @@ pub struct Subject {
     pub model: Option<String>,
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// As it is called in text.
+    /// The name in text output.
     pub card: Option<String>,
     pub target: Option<String>,
     pub server: Option<ServerName>,
-    /// The rules that were asked.
+    /// The rules that were used.
     pub rules: Option<String>,
 }
 
@@ -130,11 +131,11 @@ pub struct MemoryPlan {
     pub tokens: u64,
 }
 
-/// A cause whose bound is this much lower explains a slow server by itself.
+/// A cause explains a slow server by itself if it lowers the bound by at least this factor.
 const FAR: f64 = 1.5;
 
 impl Answer {
-    /// Looks for every cause. `measured`: decode and prefill; `unmeasured`: why there is nothing.
+    /// Checks every cause. `measured`: decode and prefill; `unmeasured`: why nothing was measured.
     pub fn of(facts: &Facts, measured: [Option<Now>; 2], unmeasured: Option<Message>) -> Answer {
         let (mut causes, mut fine, mut not_checked, mut not_applicable) = (vec![], vec![], vec![], vec![]);
         for id in Id::ALL.iter().copied() {
@@ -175,7 +176,7 @@ impl Answer {
     }
 }
 
-/// The most expensive first; where no cost is known, in the order of the list.
+/// The most expensive cause first; causes of unknown cost in the order of the list.
 fn ordered(mut causes: Vec<Cause>) -> Vec<Cause> {
     let factor = |cause: &Cause| cause.cost.factor().unwrap_or(0.0);
     causes.sort_by(|a, b| factor(b).total_cmp(&factor(a)).then(a.id.cmp(&b.id)));
@@ -183,7 +184,7 @@ fn ordered(mut causes: Vec<Cause>) -> Vec<Cause> {
     causes
 }
 
-/// Without these nobody can say that nothing is wrong.
+/// The verdict cannot be "fine" if one of these was not checked.
 const ESSENTIAL: &[Id] = &[Id::CpuOnly, Id::PartialOffload];
 
 fn verdict(
@@ -217,7 +218,7 @@ fn verdict(
                 Sure::NotKnown,
                 say!("why-says-not-known-model", why = say!("why-missing-model")),
             ),
-            // Of a model whose size is not known nobody can say that it fits or how fast it is.
+            // If the model's size is unknown, its fit and its speed are unknown too.
             (Some(model), _) if model.weights.is_none() => {
                 let why = say!("why-missing-size");
                 made(Says::NotKnown, None, Sure::NotKnown, say!("why-says-not-known-model", why))
@@ -255,7 +256,7 @@ fn too_large(plan: MemoryPlan) -> Message {
     say!("why-says-expected-slow", cause)
 }
 
-/// What fits, by the model file and the card's memory.
+/// The sizes of the weights and of one token's cache, the card's memory, and the number of tokens that fit.
 fn memory_plan(facts: &Facts) -> Option<MemoryPlan> {
     let (model, card) = (facts.model.as_ref()?, facts.card()?);
     let (weights, vram) = (model.weights?.total, card.vram?);
@@ -285,7 +286,7 @@ fn subject(facts: &Facts) -> Subject {
     }
 }
 
-/// `RX 9070 XT 16 GB`: drivers report a little less than is sold.
+/// `RX 9070 XT 16 GB`: drivers report slightly less than the nominal size.
 fn title(name: &str, vram: Option<u64>) -> String {
     match vram {
         Some(bytes) => format!("{name} {} GB", (bytes as f64 / (1_u64 << 30) as f64).ceil()),
@@ -293,7 +294,7 @@ fn title(name: &str, vram: Option<u64>) -> String {
     }
 }
 
-/// One that was not just run, and that would say more.
+/// A useful next command that was not just run.
 fn next(answer: &Answer, facts: &Facts) -> Option<String> {
     let fixable = |cause: &&Cause| cause.fix.as_ref().is_some_and(|fix| fix.change.is_some());
     if let Some(cause) = answer.causes.iter().find(fixable).filter(|_| facts.server.is_some()) {

@@ -1,5 +1,7 @@
-//! Causes that were planted in machines of files: each is named first, nothing else is named beside it, and a machine without one is called fine.
-//! Log lines are those that real servers print; what only a library's bytes could show is put into the facts.
+//! Machines made of files, each with one planted cause: the verdict names it first and names no other. A machine
+//! without a cause is called fine.
+//!
+//! The log lines are those of real servers. Facts that would need a library's bytes are set directly.
 
 #[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "../../doctor/tests/machine/mod.rs"]
@@ -16,7 +18,7 @@ use why::{Answer, Facts, Id, Says};
 const PID: u32 = 4711;
 const VRAM: u64 = 17_095_983_104;
 
-/// As Debian's llama-server prints it when all is well.
+/// The log of Debian's llama-server in a normal run.
 const LOG: &str = "0.00.100.1 I llama_prepare_model_devices: using device ROCm0 (AMD Radeon RX 9070 XT) (0000:03:00.0) - 16304 MiB free\n\
     0.00.100.7 I load_tensors: offloaded 33/33 layers to GPU\n\
     0.00.105.3 I llama_context: n_ubatch              = 512\n\
@@ -24,7 +26,7 @@ const LOG: &str = "0.00.100.1 I llama_prepare_model_devices: using device ROCm0 
     0.00.108.3 I resolve_fused_ops: Flash Attention enabled\n\
     0.00.108.9 I sched_reserve: graph: nodes = 1030, splits = 2, input objects = 4, input tensors = 9\n";
 
-/// Everything that a run is made of; what is planted is changed in it.
+/// All inputs of a run; each test changes some of them.
 struct Run {
     machine: Machine,
     command: String,
@@ -45,7 +47,7 @@ fn header(head: u32) -> Vec<u8> {
     gguf::skeleton_of(&shape, mix, 32, false).expect("a skeleton").header
 }
 
-/// A card's directory, as amdgpu writes it, at its place on the bus.
+/// A card's directory as amdgpu writes it, at its address on the bus.
 fn card(machine: Machine, minor: u32, vram_used: u64, vram: u64) -> Machine {
     let place = format!("/sys/devices/pci0000:00/0000:00:01.1/0000:03:00.{}", minor - 128);
     machine
@@ -64,7 +66,7 @@ fn card(machine: Machine, minor: u32, vram_used: u64, vram: u64) -> Machine {
         )
 }
 
-/// Two modules, as systemd's dmi_memory_id writes them.
+/// Two modules in the format of systemd's dmi_memory_id.
 const MODULES: &str = "E:MEMORY_ARRAY_NUM_DEVICES=4\nE:MEMORY_DEVICE_0_PRESENT=0\n\
     E:MEMORY_DEVICE_1_TYPE=DDR5\nE:MEMORY_DEVICE_1_CONFIGURED_SPEED_MTS=5600\nE:MEMORY_DEVICE_1_DATA_WIDTH=64\n\
     E:MEMORY_DEVICE_2_PRESENT=0\n\
@@ -394,7 +396,7 @@ fn accounted(answer: &Answer) {
     assert_eq!(ids, Id::ALL);
 }
 
-/// The arithmetic of the design's second situation: 22 of 33 layers on 640 GB/s, the rest on two modules of DDR5-5600.
+/// 22 of 33 layers on a card with 640 GB/s, the rest on two modules of DDR5-5600.
 #[test]
 fn a_split_model_has_both_memories_as_its_limit() {
     let run = Run { log: LOG.replace("33/33", "22/33"), ..healthy() };
@@ -409,7 +411,7 @@ fn a_split_model_has_both_memories_as_its_limit() {
     assert!((prefill.value - 27_890.0).abs() < 50.0, "{}", prefill.value);
 }
 
-/// Without a GPU the CPU is no cause, and the memory of the machine is the limit.
+/// Without a GPU, running on the CPU is not a cause, and the system's memory sets the bound.
 #[test]
 fn a_machine_without_a_gpu_computes_on_the_cpu() {
     let machine = base().file("/sys/class/net/lo", "");
@@ -421,7 +423,7 @@ fn a_machine_without_a_gpu_computes_on_the_cpu() {
     accounted(&answer);
 }
 
-/// Nothing that could be read: neither fine nor slow.
+/// If nothing could be read, the server is neither fine nor slow.
 #[test]
 fn a_server_elsewhere_is_not_called_fine() {
     let machine = Machine::new().rx_9070_xt();

@@ -41,7 +41,7 @@ pub fn parquet(data: &[u8]) {
     assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "columns of one length");
 }
 
-/// vulkaninfo output of a user: a card that is returned has what the rules need.
+/// vulkaninfo output of a user: a returned card has all values that the rules need.
 pub fn vulkaninfo(data: &[u8]) {
     if let Ok(card) = source::VulkanProfile::reported(data) {
         assert!(!card.architecture.is_empty() && !card.target.is_empty() && card.shared_memory >= 0);

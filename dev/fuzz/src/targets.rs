@@ -206,7 +206,7 @@ fn target_id(data: &[u8]) {
     let _ = (gpu::processor_in(text), codeobject::demangle(text));
 }
 
-/// A catalog and the extra operations' table: read, walked, and asked for one target.
+/// A catalog and the extra operations' table: read, walked, and queried for one target.
 fn catalog(data: &[u8]) {
     let _ = (tensile::extop::parse(data), tensile::select::CatalogFile::parse(data.to_vec()));
     let Ok(catalog) = tensile::Catalog::parse(data) else { return };
@@ -218,10 +218,10 @@ fn catalog(data: &[u8]) {
     }
 }
 
-/// The package's members, and as much of its tree as the bytes give.
+/// The package's members, and as much of its tree as the bytes contain.
 fn deb(data: &[u8]) {
     if let Ok(mut ar) = runtime::deb::Ar::new(data) {
-        // Every member takes at least its header: there cannot be more of them than that.
+        // Every member has a header, which limits their number.
         let mut members = 0;
         while let Ok(Some(_)) = ar.next_member() {
             members += 1;
@@ -298,7 +298,8 @@ impl cxx::Sources for OneFile {
     }
 }
 
-/// Tokens, preprocessor and parser; then every function without parameters is run, and those of one number over a range.
+/// Tokens, preprocessor and parser; then every function without parameters is run, and functions of one number over a
+/// range.
 fn cxx_program(data: &[u8]) {
     static PLAIN: cxx::Dialect = cxx::Dialect::PLAIN;
     let files = OneFile(String::from_utf8_lossy(data).into());
@@ -316,7 +317,7 @@ fn cxx_program(data: &[u8]) {
     }
 }
 
-/// Graphs that are written down, and what is computed from them.
+/// Graph files, and the results computed from them.
 fn graph(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(graphs) = source::graph::parse_all(text) else { return };
@@ -333,7 +334,7 @@ fn graph(data: &[u8]) {
     }
 }
 
-/// One file is a whole tree: read, and asked what it would launch.
+/// One file is a whole tree: it is read, and its launches are computed.
 fn source_tree(data: &[u8]) {
     let tree = source::Tree::from_memory("fuzz", [("ggml-cuda.cu".to_owned(), data.to_vec())]);
     let Ok(device) = source::Device::find("gfx1201") else { return };

@@ -1,5 +1,5 @@
-//! The corpus is what `make` builds (`BLESS=1` writes it), every file of it can be parsed, and a series of mutations
-//! makes no parser panic.
+//! The corpus equals the output of `made-files` (`BLESS=1` writes it), every file of it can be parsed, and no parser
+//! panics on a series of mutations.
 
 mod records;
 
@@ -198,7 +198,7 @@ fn runtime_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     ]
 }
 
-/// A processor's number, where a function starts, and code: a scaled MFMA pair, a literal, a dual instruction.
+/// A processor's number, the start of a function, and code: a scaled MFMA pair, a literal, a dual instruction.
 fn instructions(processor: u8, words: &[u32]) -> Vec<u8> {
     [processor, 4].into_iter().chain(words.iter().flat_map(|word| word.to_le_bytes())).collect()
 }
@@ -241,7 +241,7 @@ fn the_corpus_is_what_is_made() {
             fs::create_dir_all(corpus::directory(target)).unwrap();
             fs::write(&path, &bytes).unwrap();
         }
-        // Compressors may change from version to version; everything else is the same to the byte.
+        // The output of compressors may change between versions; everything else is identical.
         if target != "ccob" && target != "nvidia" && name != "zstd" {
             assert_eq!(fs::read(&path).unwrap_or_default(), bytes, "{}", path.display());
         }

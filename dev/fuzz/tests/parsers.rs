@@ -46,7 +46,7 @@ const THROWN_AT: &[(&str, &str)] = &[
 
 /// Parsers of bytes that only our own code can have written.
 const OUR_OWN_BYTES: &[&str] = &[
-    // The kernel hands over what our own BPF program put there.
+    // The kernel passes on the records of our own BPF program.
     "uprobe/src/bpf/wire.rs",
     // A fixed number of counters in a page that the stand-in shares with us.
     "dryrun/src/session.rs",
@@ -138,7 +138,7 @@ fn every_target_is_there_for_a_parser() {
     let there: BTreeSet<&str> = TARGETS.iter().map(|target| target.name).collect();
     let missing: Vec<_> = thrown.difference(&there).collect();
     assert!(missing.is_empty(), "named here and not in TARGETS: {missing:?}");
-    // The pieces of a package and of a note are found inside other files, and whole files are read by all of them.
+    // The parts of a package and of a note are found inside other files, and whole files are read by all parsers.
     let unnamed: Vec<_> =
         there.difference(&thrown).filter(|name| !matches!(**name, "deb" | "inspect" | "note")).collect();
     assert!(unnamed.is_empty(), "targets that no list here names: {unnamed:?}");

@@ -5,14 +5,14 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// One kernel as the notes are printed: keys and values as text, arguments likewise.
+/// One kernel in the printed notes: keys and values as text, arguments likewise.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Noted {
     pub fields: BTreeMap<String, String>,
     pub arguments: Vec<BTreeMap<String, String>>,
 }
 
-/// What is printed for one file.
+/// The output for one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// `Flags:` of the ELF header, the number.

@@ -12,10 +12,10 @@ pub fn find(tool: &str) -> Option<PathBuf> {
     names.find_map(|name| dirs.iter().map(|dir| dir.join(&name)).find(|path| path.is_file()))
 }
 
-/// The tool, or None and the running test counts as skipped.
+/// The path of the tool. If it is missing, returns None and counts the running test as skipped.
 ///
 /// # Panics
-/// With `CI=true` where the tool is missing: a test must not pass by not running.
+/// With `CI=true` if the tool is missing: a test must not pass by not running.
 pub fn need(tool: &str) -> Option<PathBuf> {
     let found = find(tool);
     if found.is_none() {

@@ -5,13 +5,13 @@ use super::msgpack::{Value, encode};
 use codeobject::elf::Elf;
 use codeobject::{Range, ReadAt, host};
 
-/// A reference as the library keeps it.
+/// A reference in the form that a library contains.
 pub fn kpack_reference(name: &str, paths: &[&str]) -> Vec<u8> {
     let paths = Value::Array(paths.iter().map(|path| (*path).into()).collect());
     encode(&Value::map([("kpack_search_paths", paths), ("kernel_name", name.into())]))
 }
 
-/// An archive of code objects, each with its key (`lib/x.so#0`) and target; as they are, or a zstd frame each.
+/// An archive of code objects, each with its key (`lib/x.so#0`) and target; uncompressed, or each as a zstd frame.
 pub fn kpack(entries: &[(String, String, Vec<u8>)], zstd: bool) -> Vec<u8> {
     let mut out = b"KPAK\x01\0\0\0".to_vec();
     out.resize(64, 0);
@@ -64,7 +64,7 @@ pub fn kpack(entries: &[(String, String, Vec<u8>)], zstd: bool) -> Vec<u8> {
     out
 }
 
-/// A host library with `wrappers` wrappers whose code is elsewhere.
+/// A host library with `wrappers` wrappers whose code is in an archive.
 pub fn packed_host(wrappers: u32, reference: &[u8]) -> Vec<u8> {
     const WRAPPERS: u64 = 0x8000;
     let mut records = Vec::new();
@@ -87,8 +87,8 @@ pub struct Split {
     pub written: Vec<(u64, Vec<u8>)>,
 }
 
-/// Its wrappers are renamed and numbered in their order, its device section is cleared, and the reference is appended. None if it
-/// is not an ELF file with wrappers.
+/// Renames the wrappers and numbers them in order, its device section is cleared, and the reference is appended. None
+/// if it is not an ELF file with wrappers.
 pub fn split_of(library: &dyn ReadAt, reference: &[u8]) -> Option<Split> {
     let elf = Elf::parse(library).ok()?;
     let mut split = Split { emptied: Vec::new(), written: Vec::new() };

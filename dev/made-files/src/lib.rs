@@ -22,7 +22,7 @@ use elf::{PROGBITS, string_table, symbol};
 pub const GFX1201: u32 = 0x4e;
 pub const GFX900: u32 = 0x12c;
 
-/// What a kernel of a made code object looks like.
+/// The description of a kernel in a generated code object.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     pub name: String,
@@ -42,7 +42,7 @@ impl Kernel {
     }
 }
 
-/// The metadata note of some kernels, as a note section holds it.
+/// The metadata note of some kernels, in the form of a note section.
 pub fn note(target: Option<&str>, kernels: &[Kernel]) -> Vec<u8> {
     let argument = |offset: u64, kind: &str| {
         Value::map([(".offset", offset.into()), (".size", 8.into()), (".value_kind", kind.into())])
@@ -109,7 +109,7 @@ pub fn code_object(flags: u32, target: Option<&str>, kernels: &[Kernel]) -> Vec<
     elf(224, 64, 3, flags, &sections)
 }
 
-/// A code object of version 2 for gfx900 with one kernel: header and code behind each other, no descriptor, no note.
+/// A code object of version 2 for gfx900 with one kernel: header and code in sequence, no descriptor, no note.
 pub fn old_code_object(name: &str) -> Vec<u8> {
     const CODE: u64 = 0x2000;
     let (strings, offsets) = string_table(&[name.to_owned()]);
@@ -143,7 +143,7 @@ pub fn usual_bundle() -> Vec<u8> {
     bundle(&[("host-x86_64-unknown-linux-gnu-", &[]), ("hipv4-amdgcn-amd-amdhsa--gfx1201", &two_kernels())], 256)
 }
 
-/// A SPIR-V kernel that multiplies nothing: a matrix capability, one entry point, one constant (3, by default `default`).
+/// A SPIR-V kernel without a product: a matrix capability, one entry point, one constant (3, by default `default`).
 pub fn spirv(default: u32) -> Vec<u8> {
     let main = u32::from_le_bytes(*b"main");
     let words: [&[u32]; 10] = [

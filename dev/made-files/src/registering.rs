@@ -87,8 +87,8 @@ fn constructor(text: u64, wrapper: u64, got: u64, handles: u64, names: u64, seco
     code
 }
 
-/// A cubin for sm_90 with these kernels: a section of code and a symbol with `STO_CUDA_ENTRY` each, which take up 16 bytes of stack by
-/// themselves and 80 with what they call.
+/// A cubin for sm_90 with these kernels: each has a section of code and a symbol with `STO_CUDA_ENTRY`. Each uses 16
+/// bytes of stack alone and 80 including its callees.
 pub fn cubin(kernels: &[&'static str]) -> Vec<u8> {
     let (strings, offsets) = string_table(&kernels.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
     let (mut symbols, mut info) = (vec![0; 24], Vec::new());
@@ -115,8 +115,8 @@ fn section_name(kernel: &str) -> &'static str {
     format!(".text.{kernel}").leak()
 }
 
-/// One entry of a container: kind (1 PTX, 2 cubin), compute capability, flags, stored bytes, size when unpacked (0 if it is not
-/// packed).
+/// One entry of a container: kind (1 PTX, 2 cubin), compute capability, flags, stored bytes, unpacked size (0 if it is
+/// not packed).
 pub type Image<'a> = (u16, u32, u64, &'a [u8], u64);
 
 pub fn nvidia_container(images: &[Image<'_>]) -> Vec<u8> {

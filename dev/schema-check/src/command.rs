@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// The one JSON document in what `program` printed, as its schema says.
+/// The single JSON document in the output of `program`, checked against its schema.
 ///
 /// # Panics
 /// If it is not JSON, has no schema, or does not match it.
@@ -15,10 +15,10 @@ pub fn answer(program: &str, printed: &[u8]) -> Value {
     value(program, document)
 }
 
-/// The same of a document that was read already.
+/// The same for a document that was already read.
 ///
 /// # Panics
-/// If it has no schema or does not fit it.
+/// If it has no schema or does not match it.
 pub fn value(program: &str, document: Value) -> Value {
     let name = document["schema"].as_str().unwrap_or_else(|| panic!("no field 'schema' in {document:#}")).to_owned();
     assert_eq!(
@@ -31,7 +31,7 @@ pub fn value(program: &str, document: Value) -> Value {
     };
     let problems = crate::problems(&schema, &document);
     assert!(problems.is_empty(), "{name}:\n{}\n{document:#}", problems.join("\n"));
-    // Answers of several inputs have each a schema of their own.
+    // The answers to several inputs have separate schemas.
     if name == "whichkernel.many/1" {
         for one in document["answers"].as_array().into_iter().flatten() {
             value(program, one.clone());

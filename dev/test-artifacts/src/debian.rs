@@ -7,7 +7,7 @@ use crate::{Artifact, FetchError};
 use std::path::Path;
 use std::{fs, process::Command};
 
-/// Downloads the upstream tarball of a source package of sid into `work`, and unpacks what `keep` names.
+/// Downloads the upstream tarball of a source package of sid into `work`, and unpacks the files that `keep` names.
 pub fn source(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchError> {
     let said = |said: &str| FetchError::Client { program: "apt-get", artifact: artifact.name(), said: said.to_owned() };
     let (mirror, keyring) =

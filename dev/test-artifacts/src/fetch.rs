@@ -26,7 +26,7 @@ pub enum FetchError {
 /// Fetches an artifact of a registry into the cache unless it is there, and returns its path.
 pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
     settle(artifact, |work| {
-        // What an interrupted fetch left.
+        // Removes the remains of an interrupted fetch.
         let _ = fs::remove_dir_all(work);
         let unpacked = work.join("unpacked");
         make(&unpacked)?;

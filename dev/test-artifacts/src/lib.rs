@@ -3,7 +3,7 @@
 //!
 //! A test calls [`need`] or [`file`], and gets only what the manifest declares. If something is missing, the test
 //! counts as skipped, with name and reason; with `CI=true` that is a failure. The same applies to rights ([`root`]) and
-//! programs ([`program`]). `cargo xtask test` fetches first, and lists at the end what was skipped.
+//! programs ([`program`]). `cargo xtask test` fetches first, and lists the skipped tests at the end.
 #![forbid(unsafe_code)]
 
 mod debian;
@@ -38,7 +38,8 @@ pub fn cache() -> PathBuf {
 /// The directory of an artifact that the ordinary tests may ask for: `package-version`, or a runtime's name.
 ///
 /// # Panics
-/// When the manifest does not declare it, or only for the deep comparisons; with `CI=true` when it is not here.
+/// If the manifest does not declare it, or declares it only for the deep comparisons; with `CI=true` also if it is
+/// missing.
 pub fn need(name: &str) -> Option<PathBuf> {
     let artifact = declared(name);
     assert!(
@@ -51,7 +52,7 @@ pub fn need(name: &str) -> Option<PathBuf> {
 /// The same for tests that only `cargo xtask deep` runs.
 ///
 /// # Panics
-/// When the manifest does not declare it; with `CI=true` when it is not here.
+/// If the manifest does not declare it; with `CI=true` also if it is missing.
 pub fn need_deep(name: &str) -> Option<PathBuf> {
     here(&declared(name), "cargo xtask fetch --deep")
 }
@@ -59,7 +60,7 @@ pub fn need_deep(name: &str) -> Option<PathBuf> {
 /// One file or directory of an artifact.
 ///
 /// # Panics
-/// When the artifact is here and does not hold it; else as [`need`].
+/// If the artifact exists but does not contain it; otherwise as [`need`].
 pub fn file(name: &str, path: &str) -> Option<PathBuf> {
     let file = need(name)?.join(path);
     assert!(file.exists(), "{name} holds no {path}: what dev/test-artifacts/manifest.toml declares does not bring it");

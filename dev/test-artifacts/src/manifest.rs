@@ -30,7 +30,7 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     pub package: String,
-    /// For a runtime, only a word that distinguishes two of one suite, because the suite changes over time.
+    /// For a runtime, only a word that distinguishes two runtimes of one suite, because the suite changes over time.
     #[serde(default)]
     pub version: String,
     pub tier: Tier,

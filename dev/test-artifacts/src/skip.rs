@@ -5,7 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::{env, fs, thread};
 
-/// Names the file that `cargo xtask test` reads: a line for each test that did not run, its program, and why.
+/// The environment variable with the path of the log that `cargo xtask test` reads: a line for each test that did not
+/// run, with its program and the reason.
 pub const LOG: &str = "WHICHKERNEL_SKIP_LOG";
 
 /// Counts the running test as skipped because `what` is missing; `advice` says how to get it.
@@ -26,7 +27,7 @@ pub fn skip(what: &str, advice: &str) {
     }
 }
 
-/// Whether the test has root's rights, which it needs for `what`.
+/// Whether the test runs as root, which it needs for `what`.
 pub fn root(what: &str) -> bool {
     let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     if !root {

@@ -1,4 +1,4 @@
-//! What a test gets when it asks, and what it reports if it cannot run.
+//! The results of a test's requests, and the report of a test that cannot run.
 
 use std::env;
 use std::panic::catch_unwind;

@@ -21,7 +21,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// A function that takes more arguments than any launch has registers for.
+/// A function with more arguments than registers for any launch.
 type Call = unsafe extern "C" fn(usize, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> c_int;
 
 /// The number of calls if nothing is timed.
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn main(count: c_int, words: *const *const c_char) -> c_in
     if count < 3 {
         return 2;
     }
-    // SAFETY: the words of our own command line; the function takes words, and refuses a launch of nothing.
+    // SAFETY: the words are our own command line. The function takes words, and rejects a launch without a kernel.
     unsafe {
         alarm(SECONDS);
         let library = dlopen(*words.add(1), RTLD_NOW);

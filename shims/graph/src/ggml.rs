@@ -36,15 +36,15 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// SAFETY: a graph of ggml's.
+    /// SAFETY: `self` must be a valid graph of ggml.
     pub unsafe fn nodes<'a>(&self) -> &'a [*const Tensor] {
-        // SAFETY: as many as it says.
+        // SAFETY: the graph has `n_nodes` nodes.
         unsafe { core::slice::from_raw_parts(self.nodes, usize::try_from(self.count).unwrap_or(0)) }
     }
 
     /// How often other tensors of the graph use a tensor; None if it is not in the graph.
     ///
-    /// SAFETY: a graph of ggml's.
+    /// SAFETY: `self` must be a valid graph of ggml.
     unsafe fn uses(&self, tensor: *const Tensor) -> Option<i32> {
         let start = (tensor as usize >> 4).checked_rem(self.slots)?;
         for at in (start..self.slots).chain(0..start) {
@@ -71,7 +71,7 @@ macro_rules! functions {
             /// The functions of the library after this one; None if it lacks one.
             pub fn find() -> Option<Functions> {
                 let found = |name: &CStr| Some(crate::real::next(name)).filter(|at| !at.is_null());
-                // SAFETY: functions of these names have had these signatures in every version.
+                // SAFETY: functions of these names have these signatures in every version.
                 Some(Functions { $($field: unsafe {
                     core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($arg),*) -> $ret>(found($name)?)
                 },)* })
@@ -104,9 +104,10 @@ const USAGE_WEIGHTS: c_int = 1;
 impl Functions {
     /// Checks that the structures have this layout; the error names the difference.
     ///
-    /// SAFETY: a graph of ggml's.
+    /// SAFETY: `graph` must be a valid graph of ggml.
     pub unsafe fn check(&self, graph: *const Graph) -> Result<(), &'static str> {
-        // SAFETY: as promised; the fields exist in every version of the structures, which only grew.
+        // SAFETY: guaranteed by the caller; the fields exist in every version of the structures, which were only
+        // extended.
         unsafe {
             let count = (self.node_count)(graph);
             if (self.overhead)() != OVERHEAD {
@@ -139,21 +140,21 @@ impl Functions {
 
     /// Writes a tensor's line, after the lines of its sources.
     ///
-    /// SAFETY: a graph and a tensor of it, whose layout was checked.
+    /// SAFETY: `of` must be a tensor of `graph`, whose layout was checked.
     pub unsafe fn write(&self, graph: *const Graph, of: *const Tensor, is_node: bool, text: &mut Text, numbers: &mut Numbers) {
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         let tensor = unsafe { &*of };
         let sources = if is_node { &tensor.sources[..] } else { &[] };
         for &needed in sources.iter().chain([&tensor.view_of]).filter(|needed| !needed.is_null()) {
             if numbers.of(needed).is_none() && !numbers.is_node(needed) {
-                // SAFETY: what the tensor is made of, or a view's root, which is none.
+                // SAFETY: a source of the tensor, or the root of a view, which is not a view itself.
                 unsafe { self.write(graph, needed, false, text, numbers) };
             }
         }
         let number = numbers.give(of);
         text.word(until_zero(&tensor.name));
         let _ = write!(text, "#{number} = ");
-        // SAFETY: strings of ggml's own.
+        // SAFETY: strings owned by ggml.
         let (op, kind) = unsafe { (c_string((self.op_name)(tensor.op)), c_string((self.type_name)(tensor.kind))) };
         if op != b"NONE" {
             text.word(op);
@@ -188,7 +189,7 @@ impl Functions {
             }
         }
         let _ = write!(text, " at {:#x}", tensor.data as usize);
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         if let Some(uses) = unsafe { (*graph).uses(of) } {
             let _ = write!(text, " used {uses}");
         }
@@ -209,7 +210,7 @@ impl Text {
     /// A tensor's name with its number, which identifies its line.
     fn word_of(&mut self, before: &str, tensor: *const Tensor, numbers: &mut Numbers) {
         let _ = self.write_str(before);
-        // SAFETY: a tensor that was written, or is promised.
+        // SAFETY: a tensor that was written or registered.
         self.word(until_zero(unsafe { &(*tensor).name }));
         let _ = write!(self, "#{}", numbers.of(tensor).unwrap_or(0));
     }

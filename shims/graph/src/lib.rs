@@ -1,8 +1,8 @@
 //! Records the graphs that a program computes on a GPU, in the format of `whichkernel source --graph`.
 //!
-//! Preloaded before ggml's own library: every graph goes through `ggml_backend_graph_compute_async`. A tensor's fields
-//! are in a structure of ggml's, whose layout is checked against ggml's own functions before a line is written; if it
-//! does not match, that is written instead. The products of every graph are counted as well ([`products`]).
+//! The library is preloaded before ggml's own: every graph goes through `ggml_backend_graph_compute_async`. A tensor's
+//! fields are in a structure of ggml. Its layout is checked against ggml's own functions before a line is written; if
+//! it does not match, the mismatch is written instead. The products of every graph are counted as well ([`products`]).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -22,7 +22,7 @@ use ggml::{Functions, Graph, Tensor};
 use numbers::Numbers;
 use text::Text;
 
-/// The maximum number of graphs per process; a run has a handful: of a prompt, a token and transitions.
+/// The maximum number of graphs per process. A run has only a few: of a prompt, a token and transitions.
 const MOST: u32 = 64;
 
 static BUSY: AtomicBool = AtomicBool::new(false);
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
         const FAILED: c_int = -1;
         return FAILED;
     }
-    // SAFETY: the wrapped function, by its own signature.
+    // SAFETY: the wrapped function has this signature.
     let real: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int = unsafe { core::mem::transmute(real) };
     let from = text::now_ns();
     // SAFETY: the caller's backend and graph.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     if wrote {
         read_back::by_this_thread(true);
     }
-    // SAFETY: the caller's own call.
+    // SAFETY: forwards the caller's own call.
     let status = unsafe { real(backend, graph) };
     if let Some(summary) = summary {
         summary.write(from);
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn ggml_backend_sched_graph_compute_async(scheduler: *mut 
         return -1;
     }
     let from = text::now_ns();
-    // SAFETY: the wrapped function, by its own signature, and the caller's own call.
+    // SAFETY: the wrapped function has this signature; forwards the caller's own call.
     let status = unsafe {
         let real: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int = core::mem::transmute(real);
         real(scheduler, graph)
@@ -87,17 +87,17 @@ pub unsafe extern "C" fn ggml_backend_sched_graph_compute_async(scheduler: *mut 
 
 /// Whether the graph was written.
 ///
-/// SAFETY: a backend and a graph of ggml's; the statics are this call's alone.
+/// SAFETY: `backend` and `graph` must be valid objects of ggml, and no other call may use the statics.
 unsafe fn describe(backend: *mut c_void, graph: *const Graph) -> bool {
     let Some(ggml) = Functions::find() else { return false };
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     let (text, numbers) = unsafe { (&mut *&raw mut TEXT, &mut *&raw mut NUMBERS) };
-    // SAFETY: a string of the backend's own.
+    // SAFETY: a string owned by the backend.
     let name = unsafe { text::c_string((ggml.backend_name)(backend)) };
     if name == b"CPU" || name == b"BLAS" || !text.open() {
         return false;
     }
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     if let Err(what) = unsafe { ggml.check(graph) } {
         let _ = writeln!(text, "@ refused: {what} lies elsewhere than this program knows");
         text.flush();
@@ -121,7 +121,7 @@ unsafe fn describe(backend: *mut c_void, graph: *const Graph) -> bool {
     };
     *slot = hash;
     *written += 1;
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     let nodes = unsafe { (*graph).nodes() };
     numbers.forget();
     for node in nodes {
@@ -140,11 +140,11 @@ unsafe fn describe(backend: *mut c_void, graph: *const Graph) -> bool {
 
 /// Identifies a graph: every node with its operation, sizes, parameters and memory.
 ///
-/// SAFETY: a graph whose layout was checked.
+/// SAFETY: the layout of `graph` must have been checked.
 unsafe fn hash(graph: *const Graph) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x100_0000_01b3).rotate_left(23);
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     for &node in unsafe { (*graph).nodes() } {
         // SAFETY: a tensor of the graph.
         let node: &Tensor = unsafe { &*node };
@@ -154,7 +154,7 @@ unsafe fn hash(graph: *const Graph) -> u64 {
         node.nb.iter().for_each(|stride| add(*stride as u64));
         node.params.iter().for_each(|param| add(*param as u64));
         for &source in node.sources.iter().filter(|source| !source.is_null()) {
-            // SAFETY: a source of it.
+            // SAFETY: a source of the node.
             let source: &Tensor = unsafe { &*source };
             add(source.data as u64);
             source.ne.iter().for_each(|size| add(*size as u64));

@@ -29,7 +29,7 @@ impl Numbers {
     }
 
     fn slot(&mut self, tensor: *const Tensor) -> Option<&mut Slot> {
-        // The table never fills up: a tensor without space gets no number.
+        // The table never fills up: beyond half of its slots, a tensor gets no number.
         if self.held >= SLOTS / 2 {
             return None;
         }

@@ -56,15 +56,15 @@ pub struct Summary {
     refused: bool,
 }
 
-/// SAFETY: a backend and a graph of ggml's.
+/// SAFETY: `backend` and `graph` must be valid objects of ggml.
 pub unsafe fn summary(backend: *mut c_void, graph: *const Graph) -> Option<Summary> {
     file()?;
     let ggml = Functions::find()?;
     let none = Product { experts: false, weights: false, kind: 0, k: 0, m: 0, columns: 0, batch: 0 };
-    // SAFETY: a string of the backend's own.
+    // SAFETY: a string owned by the backend.
     let backend = unsafe { c_string((ggml.backend_name)(backend)) };
     let mut made = Summary { list: [(none, 0); MOST], count: 0, more: 0, outputs: None, backend, refused: false };
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if ggml.check(graph).is_err() {
             made.refused = true;
@@ -78,12 +78,12 @@ pub unsafe fn summary(backend: *mut c_void, graph: *const Graph) -> Option<Summa
 }
 
 impl Summary {
-    /// SAFETY: a node of a graph whose layout was checked.
+    /// SAFETY: `node` must belong to a graph whose layout was checked.
     unsafe fn add(&mut self, ggml: &Functions, node: &Tensor) {
         if node.name.starts_with(b"result_output\0") {
             self.outputs = Some(node.ne[1]);
         }
-        // SAFETY: strings of ggml's own; sources of a product are tensors.
+        // SAFETY: strings owned by ggml; the sources of a product are tensors.
         let product = unsafe {
             let experts = match c_string((ggml.op_name)(node.op)) {
                 b"MUL_MAT" => false,
@@ -126,7 +126,7 @@ impl Summary {
         };
         for (product, count) in self.list.iter().take(self.count) {
             let _ = write!(text, " {} ", if product.experts { 'e' } else { 'd' });
-            // SAFETY: a string of ggml's own.
+            // SAFETY: a string owned by ggml.
             text.word(unsafe { c_string((ggml.type_name)(product.kind)) });
             let Product { k, m, columns, batch, weights, .. } = *product;
             let _ = writeln!(text, " {k} {m} {columns} {batch} {} {count}", if weights { 'w' } else { '-' });
@@ -147,7 +147,7 @@ pub fn pass(from: u64) {
 
 /// Whether it is a matrix of the model, or a copy of one on another backend (`ROCm0#blk.3.ffn_up.weight#0`).
 ///
-/// SAFETY: a tensor whose layout was checked.
+/// SAFETY: the layout of `tensor` must have been checked.
 unsafe fn is_weights(ggml: &Functions, tensor: &Tensor) -> bool {
     const USAGE_WEIGHTS: c_int = 1;
     // SAFETY: the tensor's own buffer.
@@ -167,7 +167,7 @@ fn file() -> Option<c_int> {
     if known & !0xffff_ffff == own && known & 0xffff_ffff != 0 {
         return Some((known as u32 - 1) as c_int);
     }
-    // SAFETY: a name that is a string.
+    // SAFETY: the name is NUL-terminated.
     let directory = unsafe { c_string(getenv(c"WHICHKERNEL_PRODUCTS".as_ptr())) };
     if directory.is_empty() {
         return None;
@@ -175,14 +175,14 @@ fn file() -> Option<c_int> {
     let mut path = Lines::new();
     directory.iter().for_each(|byte| path.byte(*byte));
     let _ = write!(path, "/products.{}\0", process());
-    // SAFETY: the buffer holds a string that ends.
+    // SAFETY: the buffer contains a NUL-terminated string.
     let opened = unsafe { open(path.bytes.as_ptr().cast(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600) };
     if opened < 0 {
         return None;
     }
     if FILE.compare_exchange(known, own | (opened as u64 + 1), Ordering::AcqRel, Ordering::Acquire).is_err() {
         // Another thread was quicker.
-        // SAFETY: opened just now.
+        // SAFETY: opened above.
         unsafe { close(opened) };
         return file();
     }

@@ -1,5 +1,5 @@
-//! The data that the program reads back from the GPU within a recorded graph: the host's next launches depend on it, such as the
-//! experts that a router chose.
+//! The data that the program reads back from the GPU within a recorded graph. The host's next launches depend on it:
+//! for example, on the experts that a router chose.
 
 use crate::text::Text;
 use crate::{TEXT, real};
@@ -11,7 +11,7 @@ const DEVICE_TO_HOST: c_int = 2;
 /// Larger data are results; they are recorded without their content.
 const MOST: usize = 1 << 22;
 
-/// The thread that computes such a graph; 0 if none.
+/// The thread that computes a recorded graph; 0 if there is none.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
@@ -23,7 +23,7 @@ pub fn by_this_thread(within: bool) {
     THREAD.store(if within { unsafe { pthread_self() } } else { 0 }, Ordering::Relaxed);
 }
 
-/// The runtime's own function: its library was loaded beside the backend, outside the loader's search order.
+/// Finds the runtime's own function: its library was loaded beside the backend, outside the loader's search order.
 fn runtime(name: &CStr) -> *mut c_void {
     let behind = real::next(name);
     if !behind.is_null() {
@@ -43,19 +43,19 @@ pub unsafe extern "C" fn hipMemcpyAsync(to: *mut c_void, from: *const c_void, le
     if real.is_null() {
         return NO_RUNTIME;
     }
-    // SAFETY: the wrapped function, by its own signature, and the caller's own call.
+    // SAFETY: the wrapped function has this signature; forwards the caller's own call.
     let status = unsafe {
         let real: unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int, *mut c_void) -> c_int = core::mem::transmute(real);
         real(to, from, len, how, on)
     };
     if how == DEVICE_TO_HOST && status == 0 {
-        // SAFETY: the call wrote there. On a stand-in it has when it returns.
+        // SAFETY: the call wrote to this memory; on a stand-in, before it returned.
         unsafe { note(to, from, len) };
     }
     status
 }
 
-/// SAFETY: `to` holds so many bytes.
+/// SAFETY: `to` must point to `len` bytes.
 unsafe fn note(to: *const c_void, from: *const c_void, len: usize) {
     // SAFETY: no arguments.
     if THREAD.load(Ordering::Relaxed) != unsafe { pthread_self() } {
@@ -67,7 +67,7 @@ unsafe fn note(to: *const c_void, from: *const c_void, len: usize) {
     if len > MOST || len % 4 != 0 || len == 0 {
         text.byte(b'-');
     } else {
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         unsafe { words(text, to.cast(), len / 4) };
     }
     text.byte(b'\n');
@@ -77,7 +77,7 @@ unsafe fn note(to: *const c_void, from: *const c_void, len: usize) {
 ///
 /// SAFETY: `at` points to `count` words.
 unsafe fn words(text: &mut Text, at: *const i32, count: usize) {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     let word = |index: usize| unsafe { at.add(index).read_unaligned() };
     let mut index = 0;
     while index < count {

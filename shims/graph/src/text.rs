@@ -1,4 +1,4 @@
-//! Lines for the file beside the stand-in's own, and the C library's information about this process.
+//! Writes lines to a file beside the stand-in's own, and reads information about this process from the C library.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;
@@ -37,9 +37,9 @@ pub fn process() -> c_int {
     unsafe { getpid() }
 }
 
-/// SAFETY: null, or a string that lives on.
+/// SAFETY: `text` must be null or a string that stays valid.
 pub unsafe fn c_string(text: *const c_char) -> &'static [u8] {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() }
 }
 
@@ -63,14 +63,14 @@ impl Text {
             return self.file >= 0;
         }
         (self.of, self.length, self.file) = (process(), 0, -1);
-        // SAFETY: a name that is a string.
+        // SAFETY: the name is NUL-terminated.
         let directory = unsafe { c_string(getenv(c"WHICHKERNEL_GRAPHS".as_ptr())) };
         if directory.is_empty() {
             return false;
         }
         directory.iter().for_each(|byte| self.byte(*byte));
         let _ = fmt::Write::write_fmt(self, format_args!("/graph.{}\0", process()));
-        // SAFETY: the buffer holds a string that ends.
+        // SAFETY: the buffer contains a NUL-terminated string.
         let file = unsafe { open(self.bytes.as_ptr().cast(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) };
         self.length = 0;
         self.file = file;

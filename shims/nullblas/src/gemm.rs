@@ -9,7 +9,7 @@ use core::mem::transmute;
 unsafe extern "C" {
     /// A function of the stand-in GPU, which the program under test has loaded as its HIP runtime.
     fn whichkernel_blas(call: *const Blas, on: *mut c_void);
-    /// The same for a call of which only the name is known.
+    /// The same for a call that is known only by its name.
     pub fn whichkernel_unsupported(name: *const core::ffi::c_char);
 }
 
@@ -48,13 +48,13 @@ pub const BLANK: Blas = Blas {
     reserved: 0,
 };
 
-/// SAFETY: `at` is null or a host scalar of the compute type. `compute` is hipblasComputeType_t (0 and 1: 16F) or, in the
-/// old interface, a data type.
+/// SAFETY: `at` must be null or a host scalar of the compute type. `compute` is hipblasComputeType_t (0 and 1: 16F) or,
+/// in the old interface, a data type.
 pub unsafe fn scalar(at: *const c_void, compute: u32) -> u64 {
     if at.is_null() {
         return 0;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let value = if matches!(compute, 7 | 8) {
             at.cast::<f64>().read_unaligned()
@@ -218,7 +218,7 @@ strided_ex! {
     hipblasGemmStridedBatchedEx_v2 c"hipblasGemmStridedBatchedEx_v2"
 }
 
-/// Single precision computes in single precision: HIPBLAS_COMPUTE_32F.
+/// Single-precision calls compute in single precision: HIPBLAS_COMPUTE_32F.
 const COMPUTE_32F: u32 = 2;
 
 macro_rules! plain {

@@ -45,14 +45,14 @@ pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
 fn complain() {
     let parts = [b"whichkernel: " as &[u8], real::trouble().map_or(b"no reason given", CStr::to_bytes), b" (fatal error)\n"];
     for part in parts {
-        // SAFETY: bytes of ours.
+        // SAFETY: writes our own bytes.
         unsafe { write(2, part.as_ptr().cast(), part.len()) };
     }
 }
 
 /// Whether a variable names a library that could not be opened.
 fn lost(variable: &CStr, library: *mut c_void) -> bool {
-    // SAFETY: a question to the environment.
+    // SAFETY: only reads the environment.
     library.is_null() && !unsafe { getenv(variable.as_ptr()) }.is_null()
 }
 
@@ -111,13 +111,13 @@ pub unsafe extern "C" fn hipblasCreate(to: *mut *mut c_void) -> Status {
     SUCCESS
 }
 
-/// A one-argument or two-argument call on a real handle.
+/// Forwards a call with one or two arguments on a real handle.
 fn hand_on(name: &CStr, handle: *mut c_void, value: *mut c_void) -> Status {
     let call = function(name);
     if call.is_null() {
         return SUCCESS;
     }
-    // SAFETY: the real function of that name; an argument too many is ignored by the calling convention.
+    // SAFETY: the real function of that name; the calling convention ignores a surplus argument.
     unsafe {
         core::mem::transmute::<*mut c_void, extern "C" fn(*mut c_void, *mut c_void) -> Status>(call)(
             behind(handle),
@@ -159,7 +159,7 @@ pub extern "C" fn hipblasSetPointerMode(handle: *mut c_void, mode: c_int) -> Sta
 
 const VERSION: &CStr = c"0.0.0.whichkernel-records-calls-only";
 
-/// The real rocBLAS is asked for its version and told to load its catalog early.
+/// Forwards to the real rocBLAS, which then loads its catalog early.
 #[unsafe(no_mangle)]
 pub extern "C" fn rocblas_initialize() {
     let call = function(c"rocblas_initialize");

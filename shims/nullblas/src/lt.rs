@@ -1,7 +1,7 @@
 //! Passes the same product to hipBLASLt, if WHICHKERNEL_HIPBLASLT names it.
 //!
 //! ggml never calls hipBLASLt itself; a rocBLAS that was built with it forwards the products of some targets. Debian's
-//! was not, so this module finds out what hipBLASLt would choose, using the heuristic's first answer like rocBLAS does.
+//! was not, so this module finds the choice of hipBLASLt, using the heuristic's first answer like rocBLAS does.
 
 use crate::handle::{Status, named};
 use crate::real;
@@ -58,7 +58,7 @@ fn call(name: &CStr, words: [usize; 5]) -> Status {
         return FAILED;
     }
     let [a, b, c, d, e] = words;
-    // SAFETY: the library's function of that name; arguments too many are ignored by the calling convention.
+    // SAFETY: the library's function of that name; the calling convention ignores surplus arguments.
     unsafe {
         transmute::<*mut c_void, extern "C" fn(usize, usize, usize, usize, usize) -> Status>(function)(a, b, c, d, e)
     }
@@ -85,7 +85,7 @@ fn set(name: &CStr, object: *mut c_void, attribute: c_int, value: &[u8]) -> Stat
     call(name, [object as usize, attribute as usize, value.as_ptr() as usize, value.len(), 0])
 }
 
-/// A matrix as in memory, with its batch.
+/// A matrix in its memory layout, with its batch.
 fn layout(kind: u32, rows: i64, columns: i64, leading: i64, batch: i64, stride: i64) -> Option<*mut c_void> {
     let mut made: *mut c_void = core::ptr::null_mut();
     let words = [&raw mut made as usize, modern(kind) as usize, rows as usize, columns as usize, leading as usize];
@@ -141,7 +141,7 @@ pub unsafe fn multiply(product: &Blas, operands: [*const c_void; 3], on: *mut c_
     let b = layout(product.type_b, rows_b, columns_b, product.ldb, batch, product.stride_b);
     let c = layout(product.type_c, product.m, product.n, product.ldc, batch, product.stride_c);
     let (Some(a), Some(b), Some(c)) = (a, b, c) else { return (NOT_SUPPORTED, -1) };
-    // SAFETY: the objects were just made, the operands are the caller's.
+    // SAFETY: the objects were just created, and the operands are the caller's.
     let answer = unsafe { launch(handle, how, [a, b, c], operands, product, room, on) };
     for matrix in [a, b, c] {
         call(c"hipblasLtMatrixLayoutDestroy", [matrix as usize, 0, 0, 0, 0]);
@@ -179,7 +179,7 @@ unsafe fn launch(
         Heuristic { algorithm: [0; 3], workspace: 0, state: 0, waves: 0.0, reserved: [0; 4] };
     let mut found = 0;
     let (alpha, beta) = (f64::from_bits(product.alpha) as f32, f64::from_bits(product.beta) as f32);
-    // SAFETY: the library's functions of those names, with objects of its own making.
+    // SAFETY: the library's functions of these names, with its own objects.
     unsafe {
         let status = transmute::<P, Ask>(ask)(handle, how, a, b, c, c, wish, 1, &raw mut best, &raw mut found);
         call(c"hipblasLtMatmulPreferenceDestroy", [wish as usize, 0, 0, 0, 0]);

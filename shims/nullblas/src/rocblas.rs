@@ -58,9 +58,9 @@ fn note(handle: *mut c_void, call: Blas, operands: Option<[*const c_void; 3]>) -
     served(handle, call, operands, c"", |_, _| NOT_IMPLEMENTED)
 }
 
-/// SAFETY: null, or a host scalar of that type.
+/// SAFETY: `at` must be null or a host scalar of this type.
 unsafe fn scalar(at: *const c_void, kind: u32) -> u64 {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match kind {
             _ if at.is_null() => 0,

@@ -15,7 +15,7 @@ const DEFAULT: c_int = 4;
 /// Uploads up to this size are kept: indices, positions and masks are smaller, weight tensors larger.
 const KEPT: usize = 64 << 10;
 
-/// SAFETY: `to` and `from` are valid for `len` bytes, as the caller of the HIP function promised.
+/// SAFETY: `to` and `from` must be valid for `len` bytes, as the HIP function requires.
 unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on: *mut c_void) -> Status {
     if len == 0 {
         return SUCCESS;
@@ -66,7 +66,7 @@ forward! {
 
 /// Rows of `width` bytes, each at its own pitch.
 ///
-/// SAFETY: every row is valid on both sides, as the caller of the HIP function promised.
+/// SAFETY: every row must be valid on both sides, as the HIP function requires.
 unsafe fn rows(
     to: *mut c_void,
     to_pitch: usize,
@@ -88,7 +88,7 @@ unsafe fn rows(
         return SUCCESS;
     }
     for row in 0..height {
-        // SAFETY: inside the rows that the caller promised.
+        // SAFETY: inside the rows that the caller guarantees.
         let status = unsafe {
             let (to, from) = (to.cast::<u8>().add(row * to_pitch), from.cast::<u8>().add(row * from_pitch));
             copy(to.cast(), from.cast(), width, how, on)
@@ -111,7 +111,7 @@ forward! {
     ) = keep(rows(to, to_pitch, from, from_pitch, width, height, how, on));
 }
 
-/// SAFETY: `at` is valid for `len` bytes.
+/// SAFETY: `at` must be valid for `len` bytes.
 unsafe fn fill(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> Status {
     if at.is_null() && len > 0 {
         return INVALID_VALUE;
@@ -124,7 +124,7 @@ unsafe fn fill(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> St
     if value == 0 && len > KEPT {
         return SUCCESS;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { core::ptr::write_bytes(at.cast::<u8>(), value as u8, len) };
     SUCCESS
 }

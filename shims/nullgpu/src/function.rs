@@ -27,7 +27,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What is known about it for the current device.
+    /// The known facts about it for the current device.
     pub fn entry(&self) -> Option<&'static Entry> {
         let place = self.entries.get(world().table_number()).copied()?;
         world().table().entries.get((place as usize).checked_sub(1)?)

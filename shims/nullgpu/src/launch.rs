@@ -75,12 +75,12 @@ fn check(function: &Function, call: &Call) -> Status {
     SUCCESS
 }
 
-/// SAFETY: the arguments are those of a real launch of this kernel.
+/// SAFETY: the arguments must be those of a real launch of this kernel.
 unsafe fn launch(function: &'static Function, call: &Call) -> Status {
     let status = check(function, call);
     function.note();
     let mut buffer = [0_u8; MOST_ARGS];
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let len = unsafe { arguments(function, &call.args, &mut buffer) };
     let thread = thread();
     if thread.id == 0 {
@@ -104,14 +104,14 @@ unsafe fn launch(function: &'static Function, call: &Call) -> Status {
     if status == SUCCESS {
         stream::node(call.on, stream::KERNEL);
         if let (Some(entry), Args::Pointers(args)) = (function.entry(), &call.args) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { route::write(entry, *args, call.grid) };
         }
     }
     status
 }
 
-/// SAFETY: the arguments are those of a real launch of this kernel.
+/// SAFETY: the arguments must be those of a real launch of this kernel.
 unsafe fn arguments(function: &Function, args: &Args, buffer: &mut [u8; MOST_ARGS]) -> usize {
     match *args {
         Args::Buffer(from, size) => {
@@ -119,7 +119,7 @@ unsafe fn arguments(function: &Function, args: &Args, buffer: &mut [u8; MOST_ARG
             if from.is_null() {
                 return 0;
             }
-            // SAFETY: the caller gave `size` bytes.
+            // SAFETY: the caller passed `size` bytes.
             unsafe { core::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), len) };
             len
         }
@@ -156,20 +156,20 @@ unsafe fn by_handle(handle: *const c_void, api: u32, grid: Dim3, block: Dim3, ar
         on,
         args: Args::Pointers(args),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     keep(unsafe { launch(function, &call) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipLaunchKernel(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { by_handle(handle, api::LAUNCH_KERNEL, grid, block, args, shared, on) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipLaunchKernel_spt(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
     let on = if on.is_null() { 2 as *mut c_void } else { on };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { by_handle(handle, api::LAUNCH_KERNEL, grid, block, args, shared, on) }
 }
 
@@ -196,13 +196,13 @@ pub struct Config {
 pub unsafe extern "C" fn hipLaunchKernelExC(config: *const Config, handle: *const c_void, args: *mut *mut c_void) -> Status {
     // SAFETY: null or the caller's structure.
     let Some(config) = (unsafe { config.as_ref() }) else { return keep(INVALID_VALUE) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { by_handle(handle, api::LAUNCH_EXC, config.grid, config.block, args, config.shared, config.on) }
 }
 
 /// `extra` is a list of tagged values: 1 buffer pointer, 2 pointer to its size, 3 end.
 ///
-/// SAFETY: null or such a list.
+/// SAFETY: `list` must be null or a list of this form.
 unsafe fn extra(list: *mut *mut c_void) -> Option<(*const u8, usize)> {
     if list.is_null() {
         return None;
@@ -225,12 +225,12 @@ unsafe fn extra(list: *mut *mut c_void) -> Option<(*const u8, usize)> {
 /// SAFETY: as `launch`.
 unsafe fn by_function(handle: *mut c_void, api: u32, grid: [u32; 3], block: [u32; 3], shared: u32, on: *mut c_void, args: *mut *mut c_void, list: *mut *mut c_void) -> Status {
     let Some(function) = function::by_function(handle) else { return keep(INVALID_HANDLE) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let args = match unsafe { extra(list) } {
         Some((buffer, size)) => Args::Buffer(buffer, size),
         None => Args::Pointers(args),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     replace(unsafe { launch(function, &Call { api, grid, block, shared: shared as usize, on, args }) })
 }
 
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
     args: *mut *mut c_void,
     list: *mut *mut c_void,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { by_function(function, api::MODULE_LAUNCH, [gx, gy, gz], [bx, by, bz], shared, on, args, list) }
 }
 
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn hipModuleLaunchCooperativeKernel(
     args: *mut *mut c_void,
 ) -> Status {
     let none = core::ptr::null_mut();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { by_function(function, api::MODULE_COOPERATIVE, [gx, gy, gz], [bx, by, bz], shared, on, args, none) }
 }
 
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn hipExtModuleLaunchKernel(
 ) -> Status {
     let groups = |threads: u32, block: u32| if block == 0 { 0 } else { threads.div_ceil(block) };
     let grid = [groups(gx, bx), groups(gy, by), groups(gz, bz)];
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { by_function(function, api::EXT_MODULE_LAUNCH, grid, [bx, by, bz], shared as u32, on, args, list) }
 }
 

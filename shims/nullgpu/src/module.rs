@@ -95,7 +95,7 @@ pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut 
         *bundle = table.bundle(path, address).unwrap_or(UNKNOWN);
     }
     if magic != record::PACKED_WRAPPER && bundle != 0 && module.bundles.iter().all(|bundle| *bundle == UNKNOWN) {
-        // SAFETY: a bundle that the compiler put into the library, which is never read beyond what its own head says.
+        // SAFETY: a bundle that the compiler put into the library; it is not read beyond the size in its own header.
         module.registered = unsafe { elf::image_size(bundle as *const u8).map_or(&[], |size| core::slice::from_raw_parts(bundle as *const u8, size)) };
     }
     core::ptr::from_mut(module).cast()
@@ -196,7 +196,7 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
     if to.is_null() || at.is_null() {
         return INVALID_VALUE;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(size) = (unsafe { elf::image_size(at) }) else { return INVALID_IMAGE };
     let Some(device) = current() else { return crate::error::NO_DEVICE };
     // The caller may free its copy.
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn hipModuleLoad(to: *mut *mut c_void, path: *const c_char
     if file.len() < 64 {
         return keep(INVALID_IMAGE);
     }
-    // SAFETY: a whole file; `load` reads no further than the image says, which `image_size` bounds by its own fields.
+    // SAFETY: a whole file; `load` reads no further than `image_size`, which depends only on the image's own fields.
     keep(unsafe { load(to, file.as_ptr(), kept) })
 }
 

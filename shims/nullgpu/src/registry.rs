@@ -42,6 +42,6 @@ pub unsafe fn known<T>(at: *mut core::ffi::c_void, mark: u64) -> Option<&'static
     if at.is_null() || !at.cast::<u64>().is_aligned() || (at as usize) < 4096 {
         return None;
     }
-    // SAFETY: the caller's promise; a handle from `new` stays valid for ever.
+    // SAFETY: guaranteed by the caller; a handle from `new` stays valid forever.
     unsafe { if at.cast::<u64>().read() == mark { Some(&mut *at.cast::<T>()) } else { None } }
 }

@@ -25,8 +25,8 @@ pub struct Thread {
 const _: () = assert!(size_of::<Thread>() <= tls::SIZE);
 
 pub fn thread() -> &'static mut Thread {
-    // SAFETY: the block belongs to this thread, is zeroed and large enough, and no two references are held at once:
-    // every use in this library is a statement long.
+    // SAFETY: the block belongs to this thread, is zeroed and large enough. No two references exist at once, because
+    // every use in this library is a single statement.
     unsafe { &mut *tls::block().cast::<Thread>() }
 }
 

@@ -39,7 +39,7 @@ pub fn open(directory: &CStr) {
     TABLE.store(bytes.as_ptr().cast_mut(), Ordering::Release);
 }
 
-/// Whether argument bytes are wanted at all.
+/// Whether argument bytes were requested.
 #[inline]
 pub fn wanted() -> bool {
     !TABLE.load(Ordering::Relaxed).is_null()
@@ -51,7 +51,7 @@ pub fn layout(build_id: &[u8], name: &[u8]) -> &'static [Arg] {
     if at.is_null() || build_id.is_empty() {
         return &[];
     }
-    // SAFETY: the head was checked; the table's size is checked against the file's before it is used.
+    // SAFETY: the head was checked; the table's size is checked against the file's size before use.
     unsafe {
         let head = at.cast::<Head>().read();
         let (slots, args) = (head.slots as usize, head.args as usize);
@@ -74,7 +74,7 @@ pub fn layout(build_id: &[u8], name: &[u8]) -> &'static [Arg] {
     }
 }
 
-/// The layout that a CUDA driver tells (cuFuncGetParamInfo, since 12.4): offset and size of each parameter in turn.
+/// The layout that a CUDA driver reports (cuFuncGetParamInfo, since 12.4): offset and size of each parameter in turn.
 ///
 /// SAFETY: `ask` is that function, or cuKernelGetParamInfo, and `function` a handle of its kind.
 pub unsafe fn ask_driver(ask: *mut c_void, function: *mut c_void) -> &'static [Arg] {
@@ -86,7 +86,7 @@ pub unsafe fn ask_driver(ask: *mut c_void, function: *mut c_void) -> &'static [A
     let mut count = 0;
     for (place, to) in list.iter_mut().enumerate() {
         let (mut offset, mut size) = (0_usize, 0_usize);
-        // SAFETY: the caller's promise; the variables live for the call.
+        // SAFETY: guaranteed by the caller; the variables live for the call.
         let status = unsafe {
             type Ask = unsafe extern "C" fn(*mut c_void, usize, *mut usize, *mut usize) -> u32;
             core::mem::transmute::<*mut c_void, Ask>(ask)(function, place, &raw mut offset, &raw mut size)
@@ -101,7 +101,7 @@ pub unsafe fn ask_driver(ask: *mut c_void, function: *mut c_void) -> &'static [A
     if kept.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: fresh memory of that size, well aligned.
+    // SAFETY: fresh, aligned memory of that size.
     unsafe {
         core::ptr::copy_nonoverlapping(list.as_ptr(), kept.cast(), count);
         core::slice::from_raw_parts(kept.cast(), count)
@@ -118,11 +118,11 @@ pub fn len(layout: &[Arg], args: Args) -> usize {
     }
 }
 
-/// SAFETY: the arguments are those of a launch of this kernel that was accepted, and `to` has room for `len` bytes.
+/// SAFETY: the arguments must be those of an accepted launch of this kernel, and `to` must have space for `len` bytes.
 #[inline]
 pub unsafe fn copy(layout: &[Arg], args: Args, to: *mut u8, len: usize) {
     match args {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Args::Buffer(from, _) => unsafe { core::ptr::copy_nonoverlapping(from, to, len) },
         Args::Pointers(list) => {
             let mut end = 0;
@@ -148,7 +148,7 @@ pub unsafe fn copy(layout: &[Arg], args: Args, to: *mut u8, len: usize) {
 
 /// `extra` is a list of tagged values: 1 buffer pointer, 2 pointer to its size, 3 (HIP) or 0 (CUDA) end.
 ///
-/// SAFETY: null or such a list.
+/// SAFETY: `list` must be null or a list of this form.
 pub unsafe fn extra(list: *mut *mut c_void, args: *mut *mut c_void) -> Args {
     if list.is_null() || !wanted() {
         return Args::Pointers(args);

@@ -130,7 +130,7 @@ struct Targets {
     /// The number of reported names; each is reported once.
     said: usize,
 }
-// SAFETY: addresses of functions, and names that live for ever.
+// SAFETY: addresses of functions, and names that stay valid forever.
 unsafe impl Send for Targets {}
 
 static TARGETS: Lock<Targets> = Lock::new(Targets {
@@ -219,7 +219,7 @@ extern "C" fn at_the_end() {
     let Some(mut targets) = TARGETS.try_lock() else { return };
     (targets.count, targets.low, targets.high, targets.failed) = (0, usize::MAX, 0, false);
     let data: *mut Targets = &mut *targets;
-    // SAFETY: the callback writes to the structure that is locked.
+    // SAFETY: the callback writes to the locked structure.
     unsafe { sys::dl_iterate_phdr(gather, data.cast()) };
     // A forked child has the same libraries as its parent, and no record if it called nothing.
     if !trace::is_open() && (targets.count == 0 || FORKED.load(Ordering::Acquire)) {

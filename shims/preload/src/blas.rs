@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_void};
 
 const NOT_INITIALIZED: u32 = 1;
 const R_32F: u32 = 0;
-/// Single precision computes in single precision: HIPBLAS_COMPUTE_32F.
+/// Single-precision calls compute in single precision: HIPBLAS_COMPUTE_32F.
 const COMPUTE_32F: u32 = 2;
 
 const BLANK: Blas = Blas {
@@ -49,7 +49,7 @@ macro_rules! gemm_ex {
                 lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), type_a: a_type, type_b: b_type, type_c: c_type, compute,
                 ..BLANK
             };
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             served(call, || unsafe {
                 real(handle, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, compute, algo)
             })
@@ -71,7 +71,7 @@ macro_rules! batched_ex {
                 lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), batch: batch.into(),
                 type_a: a_type, type_b: b_type, type_c: c_type, compute, ..BLANK
             };
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             served(call, || unsafe {
                 real(handle, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, batch, compute, algo)
             })
@@ -94,7 +94,7 @@ macro_rules! strided_ex {
                 lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), stride_a: sa, stride_b: sb, stride_c: sc,
                 batch: batch.into(), type_a: a_type, type_b: b_type, type_c: c_type, compute, ..BLANK
             };
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             served(call, || unsafe {
                 real(
                     handle, ta, tb, m, n, k, alpha, a, a_type, lda, sa, b, b_type, ldb, sb, beta, c, c_type, ldc, sc, batch,
@@ -117,7 +117,7 @@ wrap! {
             call: blas::SGEMM, trans_a: ta, trans_b: tb, m: m.into(), n: n.into(), k: k.into(),
             lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), compute: COMPUTE_32F, ..BLANK
         };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         served(call, || unsafe { real(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) })
     }
     fn rocblas_sgemm(
@@ -129,7 +129,7 @@ wrap! {
             call: blas::ROCBLAS_SGEMM, trans_a: ta, trans_b: tb, m: m.into(), n: n.into(), k: k.into(),
             lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), compute: COMPUTE_32F, ..BLANK
         };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         served(call, || unsafe { real(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) })
     }
     fn rocblas_gemm_ex(
@@ -142,7 +142,7 @@ wrap! {
             call: blas::ROCBLAS_GEMM_EX, trans_a: ta, trans_b: tb, m: m.into(), n: n.into(), k: k.into(),
             lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), type_a: a_type, type_b: b_type, type_c: c_type, compute, ..BLANK
         };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         served(call, || unsafe {
             real(
                 handle, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, d, d_type, ldd,
@@ -161,7 +161,7 @@ wrap! {
             lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), batch: batch.into(),
             type_a: a_type, type_b: b_type, type_c: c_type, compute, ..BLANK
         };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         served(call, || unsafe {
             real(
                 handle, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, d, d_type, ldd, batch,
@@ -181,7 +181,7 @@ wrap! {
             lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), stride_a: sa, stride_b: sb, stride_c: sc, batch: batch.into(),
             type_a: a_type, type_b: b_type, type_c: c_type, compute, ..BLANK
         };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         served(call, || unsafe {
             real(
                 handle, ta, tb, m, n, k, alpha, a, a_type, lda, sa, b, b_type, ldb, sb, beta, c, c_type, ldc, sc, d, d_type,
@@ -203,7 +203,7 @@ wrap! {
             batch: shape(d_layout, 0).max(1) as i64,
             type_a: shape(a_layout, 2) as u32, type_b: shape(b_layout, 2) as u32, type_c: shape(d_layout, 2) as u32, ..BLANK
         };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         served(call, || unsafe {
             real(handle, what, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo, room, room_size, on)
         })

@@ -19,7 +19,7 @@ fn note(bytes: usize, on: *mut c_void, status: u32) {
 macro_rules! copies {
     ($($name:ident)*) => { wrap! {$(
         fn $name(to: *mut c_void, from: *const c_void, len: usize, how: c_int) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = nested(|| unsafe { real(to, from, len, how) });
             if how == DEVICE_TO_HOST {
                 note(len, core::ptr::null_mut(), status);
@@ -34,7 +34,7 @@ copies! { hipMemcpy hipMemcpy_spt cudaMemcpy cudaMemcpy_ptds }
 macro_rules! copies_on {
     ($($name:ident)*) => { wrap! {$(
         fn $name(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = nested(|| unsafe { real(to, from, len, how, on) });
             if how == DEVICE_TO_HOST {
                 note(len, on, status);
@@ -48,13 +48,13 @@ copies_on! { hipMemcpyAsync hipMemcpyAsync_spt hipMemcpyWithStream cudaMemcpyAsy
 
 wrap! {
     fn hipMemcpyDtoH(to: *mut c_void, from: *mut c_void, len: usize) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = nested(|| unsafe { real(to, from, len) });
         note(len, core::ptr::null_mut(), status);
         status
     }
     fn hipMemcpyDtoHAsync(to: *mut c_void, from: *mut c_void, len: usize, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = nested(|| unsafe { real(to, from, len, on) });
         note(len, on, status);
         status
@@ -63,7 +63,7 @@ wrap! {
         to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, how: c_int,
         on: *mut c_void,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = nested(|| unsafe { real(to, to_pitch, from, from_pitch, width, height, how, on) });
         if how == DEVICE_TO_HOST {
             note(width * height, on, status);
@@ -73,7 +73,7 @@ wrap! {
     fn hipMemcpy2D(
         to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, how: c_int,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = nested(|| unsafe { real(to, to_pitch, from, from_pitch, width, height, how) });
         if how == DEVICE_TO_HOST {
             note(width * height, core::ptr::null_mut(), status);
@@ -85,13 +85,13 @@ wrap! {
 macro_rules! driver_copies {
     ($($name:ident $on_stream:ident)*) => { wrap! {$(
         fn $name(to: *mut c_void, from: u64, len: usize) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = nested(|| unsafe { real(to, from, len) });
             note(len, core::ptr::null_mut(), status);
             status
         }
         fn $on_stream(to: *mut c_void, from: u64, len: usize, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = nested(|| unsafe { real(to, from, len, on) });
             note(len, on, status);
             status

@@ -17,7 +17,7 @@ macro_rules! by_handle {
         wrap! {$(
             fn $name(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void)
                 -> u32, or NOT_SUPPORTED; |real| {
-                // SAFETY: the caller's own arguments.
+                // SAFETY: forwards the caller's own arguments.
                 let (status, ours) = outermost(|| unsafe { real(handle, grid, block, args, shared, on) });
                 if ours {
                     note(&Call {
@@ -42,7 +42,7 @@ macro_rules! by_config {
     ($($name:ident)*) => {
         wrap! {$(
             fn $name(config: *const Config, handle: *const c_void, args: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-                // SAFETY: the caller's own arguments.
+                // SAFETY: forwards the caller's own arguments.
                 let (status, ours) = outermost(|| unsafe { real(config, handle, args) });
                 // SAFETY: null or the caller's structure.
                 if let Some(config) = unsafe { config.as_ref() }.filter(|_| ours) {
@@ -69,7 +69,7 @@ macro_rules! driver {
             ) -> u32, or NOT_SUPPORTED; |real| {
                 // SAFETY: the caller's own list of arguments.
                 let args = unsafe { args::extra(extra, list) };
-                // SAFETY: the caller's own arguments.
+                // SAFETY: forwards the caller's own arguments.
                 let (status, ours) =
                     outermost(|| unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra) });
                 if ours {
@@ -93,7 +93,7 @@ macro_rules! cooperative {
                 function: *mut c_void, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint,
                 shared: c_uint, on: *mut c_void, list: *mut *mut c_void,
             ) -> u32, or NOT_SUPPORTED; |real| {
-                // SAFETY: the caller's own arguments.
+                // SAFETY: forwards the caller's own arguments.
                 let (status, ours) = outermost(|| unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list) });
                 if ours {
                     note(&Call {
@@ -125,7 +125,7 @@ macro_rules! driver_ex {
                 or NOT_SUPPORTED; |real| {
                 // SAFETY: the caller's own list of arguments.
                 let args = unsafe { args::extra(extra, list) };
-                // SAFETY: the caller's own arguments.
+                // SAFETY: forwards the caller's own arguments.
                 let (status, ours) = outermost(|| unsafe { real(config, function, list, extra) });
                 // SAFETY: null or the caller's structure.
                 if let Some(config) = unsafe { config.as_ref() }.filter(|_| ours) {
@@ -153,14 +153,14 @@ fn ask(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     found
 }
 
-/// SAFETY: what the driver has just written, and the caller's string.
+/// SAFETY: `to` must contain the value that the driver has just written, and `name` must be the caller's string.
 unsafe fn learn(to: *mut *mut c_void, name: *const c_char, of: *mut c_void, kernel: bool) {
     static FUNCTION: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
     static KERNEL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
     if to.is_null() || name.is_null() {
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (cache, question) =
             if kernel { (&KERNEL, c"cuKernelGetParamInfo") } else { (&FUNCTION, c"cuFuncGetParamInfo") };
@@ -171,7 +171,7 @@ unsafe fn learn(to: *mut *mut c_void, name: *const c_char, of: *mut c_void, kern
 
 wrap! {
     fn cuModuleGetFunction(to: *mut *mut c_void, module: *mut c_void, name: *const c_char) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, module, name) };
         if status == 0 {
             // SAFETY: the driver has just written it.
@@ -180,7 +180,7 @@ wrap! {
         status
     }
     fn cuLibraryGetKernel(to: *mut *mut c_void, library: *mut c_void, name: *const c_char) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, library, name) };
         if status == 0 {
             // SAFETY: the driver has just written it.
@@ -189,7 +189,7 @@ wrap! {
         status
     }
     fn cuKernelGetFunction(to: *mut *mut c_void, kernel: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, kernel) };
         if status == 0 && !to.is_null() {
             // SAFETY: the driver has just written it.
@@ -199,7 +199,7 @@ wrap! {
     }
     fn __cudaRegisterFatBinary(wrapper: *mut c_void) -> *mut *mut c_void, or core::ptr::null_mut(); |real| {
         graph::CUDA.store(true, Ordering::Relaxed);
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         let modules = unsafe { real(wrapper) };
         if !wrapper.is_null() {
             // SAFETY: the wrapper is {u32 magic, u32 version, u64 fat binary, u64}, emitted by the compiler.
@@ -211,14 +211,14 @@ wrap! {
     }
     fn __cudaUnregisterFatBinary(modules: *mut *mut c_void), or (); |real| {
         modules::forget(modules as usize);
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         unsafe { real(modules) }
     }
     fn __cudaRegisterFunction(
         modules: *mut *mut c_void, handle: *const c_void, stub: *mut c_char, name: *const c_char, threads: c_int,
         tid: *mut c_void, bid: *mut c_void, block: *mut c_void, grid: *mut c_void, wave: *mut c_int,
     ), or (); |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         unsafe { real(modules, handle, stub, name, threads, tid, bid, block, grid, wave) };
         if !name.is_null() {
             // SAFETY: a string in the library's data.

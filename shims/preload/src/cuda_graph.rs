@@ -24,7 +24,7 @@ pub fn inner(call: impl FnOnce() -> u32) -> (u32, bool) {
 macro_rules! launches {
     ($($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(exec, on) });
             if ours {
                 launched(exec, on, status);
@@ -41,7 +41,7 @@ launches! { cudaGraphLaunch cudaGraphLaunch_ptsz cuGraphLaunch cuGraphLaunch_pts
 macro_rules! instantiates {
     ($flags:expr; $($name:ident)*) => { wrap! {$(
         fn $name(to: *mut *mut c_void, graph: *mut c_void, a: usize, b: usize, c: usize) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(to, graph, a, b, c) });
             if ours {
                 let flags: fn(usize) -> u64 = $flags;
@@ -66,7 +66,7 @@ instantiates! { |params| if params == 0 { 0 } else { unsafe { (params as *const 
 macro_rules! begins {
     ($($name:ident)*) => { wrap! {$(
         fn $name(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(on, mode) });
             if ours {
                 begun(on, core::ptr::null_mut(), status);
@@ -85,7 +85,7 @@ begins! {
 macro_rules! ends {
     ($($name:ident)*) => { wrap! {$(
         fn $name(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(on, to) });
             if ours {
                 // SAFETY: the runtime has just written it.
@@ -102,7 +102,7 @@ ends! { cudaStreamEndCapture cudaStreamEndCapture_ptsz cuStreamEndCapture cuStre
 macro_rules! updates {
     ($($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, graph: *mut c_void, a: usize, b: usize) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(exec, graph, a, b) });
             if ours {
                 updated(true, exec, graph, status);
@@ -118,7 +118,7 @@ macro_rules! begins_to_graph {
     ($($name:ident)*) => { wrap! {$(
         fn $name(on: *mut c_void, graph: *mut c_void, before: *const *mut c_void, edges: *const c_void, count: usize, mode: c_int)
             -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(on, graph, before, edges, count, mode) });
             if ours {
                 begun(on, graph, status);
@@ -136,7 +136,7 @@ begins_to_graph! {
 macro_rules! sets {
     ($driver:expr; $($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(exec, node, params) });
             if ours && status == 0 && !params.is_null() {
                 // SAFETY: the caller's structure.
@@ -153,7 +153,7 @@ sets! { true; cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2 }
 macro_rules! sets_any {
     ($driver:expr; $($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(exec, node, params) });
             if ours && status == 0 {
                 // SAFETY: the caller's structure.
@@ -170,7 +170,7 @@ sets_any! { true; cuGraphExecNodeSetParams }
 macro_rules! sets_child {
     ($($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, node: *mut c_void, child: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(exec, node, child) });
             if ours && status == 0 {
                 nodes::set_child(true, exec, node, child);
@@ -185,7 +185,7 @@ sets_child! { cudaGraphExecChildGraphNodeSetParams cuGraphExecChildGraphNodeSetP
 macro_rules! enables {
     ($($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, node: *mut c_void, on: c_uint) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = outermost(|| unsafe { real(exec, node, on) });
             if ours && status == 0 {
                 nodes::enable(exec, node, on);
@@ -201,7 +201,7 @@ macro_rules! destroys {
     ($of:expr; $($name:ident)*) => { wrap! {$(
         fn $name(handle: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
             destroyed($of, handle);
-            // SAFETY: the caller's own argument.
+            // SAFETY: forwards the caller's own argument.
             unsafe { real(handle) }
         }
     )*} };

@@ -12,7 +12,7 @@ const STREAMS: usize = 256;
 /// Streams under capture, and the graph's number.
 static CAPTURES: [(AtomicUsize, AtomicU32); STREAMS] = [const { (AtomicUsize::new(0), AtomicU32::new(0)) }; STREAMS];
 static OPEN: AtomicU32 = AtomicU32::new(0);
-/// A graph of which nothing more is known.
+/// A graph without further information.
 const SOME: u32 = u32::MAX;
 
 /// A thread's own default stream is identified by a number that all threads share or, in some calls, by null.
@@ -129,13 +129,13 @@ pub fn begun(on: *mut c_void, into: *mut c_void, status: u32) {
     CAPTURES.iter().find(free);
 }
 
-/// SAFETY: `to` is null or what the runtime has just written.
+/// SAFETY: `to` must be null or contain the value that the runtime has just written.
 pub unsafe fn ended(on: *mut c_void, to: *mut *mut c_void, status: u32) {
     let key = key(on);
     let found = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == key);
     if let Some((stream, graph)) = found {
         if status == 0 && !to.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             GRAPHS.set(unsafe { *to } as usize, graph.load(Ordering::Acquire));
         }
         stream.store(0, Ordering::Release);
@@ -150,12 +150,12 @@ const FROM_DEVICE: u64 = 4;
 
 /// `flags`: as passed; a value that is not a set of flags (an older form passes a pointer) counts as no flags.
 ///
-/// SAFETY: `to` is null or what the runtime has just written.
+/// SAFETY: `to` must be null or contain the value that the runtime has just written.
 pub unsafe fn instantiated(cuda: bool, to: *mut *mut c_void, graph: *mut c_void, flags: u64, status: u32) {
     if status == 0 && !to.is_null() {
         unknown::look();
         let exec = number();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         EXECS.set(unsafe { *to } as usize, exec);
         note(record::graph::INSTANTIATE, exec, held(cuda, graph, exec), core::ptr::null_mut(), status);
         if flags < 1 << 16 && flags & FROM_DEVICE != 0 {
@@ -215,7 +215,7 @@ fn unfollowed(what: &[u8]) {
 macro_rules! begins {
     ($($name:ident)*) => { wrap! {$(
         fn $name(on: *mut c_void, mode: c_int) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = unsafe { real(on, mode) };
             begun(on, core::ptr::null_mut(), status);
             status
@@ -228,7 +228,7 @@ begins! { hipStreamBeginCapture hipStreamBeginCapture_spt }
 macro_rules! ends {
     ($($name:ident)*) => { wrap! {$(
         fn $name(on: *mut c_void, to: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = unsafe { real(on, to) };
             // SAFETY: the runtime has just written it.
             unsafe { ended(on, to, status) };
@@ -242,7 +242,7 @@ ends! { hipStreamEndCapture hipStreamEndCapture_spt }
 macro_rules! launches {
     ($($name:ident)*) => { wrap! {$(
         fn $name(exec: *mut c_void, on: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = unsafe { real(exec, on) };
             launched(exec, on, status);
             status
@@ -256,30 +256,31 @@ wrap! {
     fn hipStreamBeginCaptureToGraph(
         on: *mut c_void, graph: *mut c_void, before: *const *mut c_void, edges: *const c_void, count: usize, mode: c_int,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(on, graph, before, edges, count, mode) };
         begun(on, graph, status);
         status
     }
     fn hipGraphInstantiate(to: *mut *mut c_void, graph: *mut c_void, node: *mut *mut c_void, log: *mut c_char, len: usize) -> u32,
         or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, graph, node, log, len) };
         // SAFETY: the runtime has just written it.
         unsafe { instantiated(false, to, graph, 0, status) };
         status
     }
     fn hipGraphInstantiateWithFlags(to: *mut *mut c_void, graph: *mut c_void, flags: c_ulonglong) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, graph, flags) };
         // SAFETY: the runtime has just written it.
         unsafe { instantiated(false, to, graph, flags, status) };
         status
     }
     fn hipGraphInstantiateWithParams(to: *mut *mut c_void, graph: *mut c_void, params: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, graph, params) };
-        // SAFETY: null or the caller's structure, in which the flags stand second; the runtime has just written the rest.
+        // SAFETY: null or the caller's structure, whose second field has the flags; the runtime has just written the
+        // rest.
         unsafe {
             let flags = if params.is_null() { 0 } else { params.cast::<u64>().add(1).read() };
             instantiated(false, to, graph, flags, status);
@@ -288,25 +289,25 @@ wrap! {
     }
     fn hipGraphExecUpdate(exec: *mut c_void, graph: *mut c_void, node: *mut *mut c_void, result: *mut c_uint) -> u32,
         or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(exec, graph, node, result) };
         updated(false, exec, graph, status);
         status
     }
     fn hipGraphDestroy(graph: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
         destroyed(&GRAPHS, graph);
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         unsafe { real(graph) }
     }
     fn hipGraphExecDestroy(exec: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
         destroyed(&EXECS, exec);
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         unsafe { real(exec) }
     }
     fn hipGraphAddKernelNode(
         to: *mut *mut c_void, graph: *mut c_void, before: *const *mut c_void, count: usize, params: *const HipParams,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, graph, before, count, params) };
         // SAFETY: null or the caller's structure.
         if let Some(params) = unsafe { params.as_ref() } {
@@ -323,17 +324,17 @@ wrap! {
         to: *mut *mut c_void, graph: *mut c_void, before: *const *mut c_void, count: usize, child: *mut c_void,
     ) -> u32, or NOT_SUPPORTED; |real| {
         unfollowed(b"hipGraphAddChildGraphNode");
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         unsafe { real(to, graph, before, count, child) }
     }
     fn hipGraphKernelNodeSetParams(node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
         unfollowed(b"hipGraphKernelNodeSetParams");
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         unsafe { real(node, params) }
     }
     fn hipGraphExecKernelNodeSetParams(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
         unfollowed(b"hipGraphExecKernelNodeSetParams");
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(exec, node, params) };
         if status == 0 && !params.is_null() {
             // SAFETY: the caller's structure.
@@ -342,7 +343,7 @@ wrap! {
         status
     }
     fn hipGraphExecNodeSetParams(exec: *mut c_void, node: *mut c_void, params: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(exec, node, params) };
         if status == 0 {
             // SAFETY: the caller's structure.
@@ -351,7 +352,7 @@ wrap! {
         status
     }
     fn hipGraphExecChildGraphNodeSetParams(exec: *mut c_void, node: *mut c_void, child: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(exec, node, child) };
         if status == 0 {
             nodes::set_child(false, exec, node, child);
@@ -359,7 +360,7 @@ wrap! {
         status
     }
     fn hipGraphNodeSetEnabled(exec: *mut c_void, node: *mut c_void, on: c_uint) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(exec, node, on) };
         if status == 0 {
             nodes::enable(exec, node, on);

@@ -20,7 +20,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// SAFETY: an entry of the loader's list.
+    /// SAFETY: `info` must be an entry of the loader's list.
     pub unsafe fn of(info: &sys::DlPhdrInfo) -> Option<Image> {
         // SAFETY: the loader's list; the section ends with a zero.
         unsafe {
@@ -50,14 +50,14 @@ impl Image {
         if self.soname == 0 {
             return b"";
         }
-        // SAFETY: a string of the library's table, which stays while the library does.
+        // SAFETY: a string of the library's table, which stays mapped as long as the library.
         unsafe { CStr::from_ptr((self.strings + self.soname) as *const c_char) }.to_bytes()
     }
 
-    /// SAFETY: a place in the table. Symbols have 24 bytes: the name's offset, four bytes, the section, which is 0 if it is
-    /// imported.
+    /// SAFETY: `place` must be in the table. Symbols have 24 bytes: the name's offset, four bytes, and the section,
+    /// which is 0 for an import.
     unsafe fn symbol(&self, place: usize) -> (*const c_char, bool, usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let symbol = (self.symbols + place * 24) as *const u8;
             let name = (self.strings + symbol.cast::<u32>().read() as usize) as *const c_char;
@@ -97,7 +97,7 @@ impl Image {
 
     /// Every name that the library imports.
     pub fn imports(&self, mut each: impl FnMut(*const c_char)) {
-        // SAFETY: those that a library defines stand behind those that it imports; the newer table says where they begin.
+        // SAFETY: in the table, a library's definitions follow its imports; the newer hash table contains their start.
         let count = unsafe {
             match (self.gnu_hash, self.hash) {
                 (0, 0) => 0,

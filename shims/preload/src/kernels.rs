@@ -76,7 +76,7 @@ pub fn learn_at_once(handle: usize, name: &[u8]) -> Option<&'static Kernel> {
     find(handle)
 }
 
-/// Allocates the table, before that becomes impossible.
+/// Allocates the table in advance, because it will be impossible later.
 pub fn prepare() {
     let guard = WRITING.lock();
     if TABLE.load(Ordering::Acquire).is_null() {

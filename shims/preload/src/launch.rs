@@ -5,7 +5,7 @@ use crate::record::{self, api, kind};
 use crate::{graph, kernels, lookup, memory, runtimes, shapes, sys, thread, trace};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-/// The result if no runtime is found: what such a runtime would return.
+/// The result if no runtime is found: the result of a runtime without this function.
 pub const NOT_SUPPORTED: u32 = 801;
 
 #[repr(C)]
@@ -70,7 +70,7 @@ pub fn note_in(call: &Call, graph: u32) {
         if let Some(shape) = number {
             let time = (time_ns.saturating_sub(trace::start_ns()) >> record::REPEAT_SHIFT) as u32;
             let Some(place) = trace::begin(size_of::<record::Repeat>()) else { return };
-            // SAFETY: the place has room for it.
+            // SAFETY: the reservation has space for it.
             unsafe { place.body().cast::<record::Repeat>().write(record::Repeat { shape, time }) };
             place.finish(kind::REPEAT);
             return;
@@ -78,7 +78,8 @@ pub fn note_in(call: &Call, graph: u32) {
     }
     let Some(place) = trace::begin(size_of::<record::Launch>() + args_len) else { return };
     let body = place.body();
-    // SAFETY: the place has room for the record and the arguments, which belong to an accepted launch of this kernel.
+    // SAFETY: the reservation has space for the record and the arguments, which belong to an accepted launch of this
+    // kernel.
     unsafe {
         body.cast::<record::Launch>().write_unaligned(record(call, graph, id, thread, time_ns, args_len));
         if args_len != 0 {
@@ -156,7 +157,7 @@ macro_rules! by_handle {
         wrap! {$(
             fn $name(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: $shared, on: *mut c_void)
                 -> u32, or NOT_SUPPORTED; |real| {
-                // SAFETY: the caller's own arguments.
+                // SAFETY: forwards the caller's own arguments.
                 let status = unsafe { real(handle, grid, block, args, shared, on) };
                 note(&Call {
                     api: $api, handle: handle as usize, grid: grid.list(), block: block.list(), shared: shared as u32, on,
@@ -195,7 +196,7 @@ wrap! {
         handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void,
         from: *mut c_void, to: *mut c_void, flags: c_int,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(handle, grid, block, args, shared, on, from, to, flags) };
         note(&Call {
             api: api::EXT_LAUNCH, handle: handle as usize, grid: grid.list(), block: block.list(), shared: shared as u32, on,
@@ -204,7 +205,7 @@ wrap! {
         status
     }
     fn hipLaunchKernelExC(config: *const Config, handle: *const c_void, args: *mut *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(config, handle, args) };
         // SAFETY: null or the caller's structure.
         if let Some(config) = unsafe { config.as_ref() } {
@@ -221,7 +222,7 @@ wrap! {
     ) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own list of arguments.
         let args = unsafe { args::extra(extra, list) };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra) };
         note(&Call {
             api: api::MODULE_LAUNCH, handle: function as usize, grid: [gx, gy, gz], block: [bx, by, bz], shared, on, args, status,
@@ -232,7 +233,7 @@ wrap! {
         function: *mut c_void, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint,
         on: *mut c_void, list: *mut *mut c_void,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list) };
         note(&Call {
             api: api::MODULE_COOPERATIVE, handle: function as usize, grid: [gx, gy, gz], block: [bx, by, bz], shared, on,
@@ -241,7 +242,7 @@ wrap! {
         status
     }
     fn hipSetDevice(device: c_int) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         let status = unsafe { real(device) };
         if status == 0 {
             thread::now().device = device as u32;
@@ -259,7 +260,7 @@ macro_rules! in_threads {
         ) -> u32, or NOT_SUPPORTED; |real| {
             // SAFETY: the caller's own list of arguments.
             let args = unsafe { args::extra(extra, list) };
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let status = unsafe { real(function, gx, gy, gz, bx, by, bz, shared, on, list, extra, from, to $(, $flags)?) };
             let (grid, block) = (groups([gx, gy, gz], [bx, by, bz]), [bx, by, bz]);
             note(&Call {
@@ -303,10 +304,10 @@ pub struct ByFunction {
 macro_rules! on_each {
     ($($name:ident $of:ty, $api:expr;)*) => { wrap! {$(
         fn $name(list: *mut $of, count: c_uint, flags: c_uint) -> u32, or NOT_SUPPORTED; |real| {
-            // SAFETY: the caller's own arguments.
+            // SAFETY: forwards the caller's own arguments.
             let (status, ours) = crate::cuda_graph::inner(|| unsafe { real(list, count, flags) });
             for place in 0..if ours && !list.is_null() { count as usize } else { 0 } {
-                // SAFETY: the caller's list, as long as it said.
+                // SAFETY: the caller's list, with the stated length.
                 let one = unsafe { &*list.add(place) };
                 note(&Call {
                     api: $api, handle: one.handle as usize, grid: one.grid.list(), block: one.block.list(),
@@ -328,7 +329,7 @@ on_each! {
 
 wrap! {
     fn hipLaunchByPtr(handle: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         let status = unsafe { real(handle) };
         note(&Call {
             api: api::LAUNCH_KERNEL, handle: handle as usize, grid: [0; 3], block: [0; 3], shared: 0, on: core::ptr::null_mut(),
@@ -341,7 +342,7 @@ wrap! {
     ) -> u32, or NOT_SUPPORTED; |real| {
         // SAFETY: the caller's own list of arguments.
         let args = unsafe { args::extra(extra, list) };
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(config, function, list, extra) };
         // SAFETY: null or the caller's structure.
         if let Some(config) = unsafe { config.as_ref() } {

@@ -1,5 +1,5 @@
-//! Processes that move to a place where the record's directory is not visible: what they start there is not seen, which
-//! is reported.
+//! Processes that move to a root or mount namespace in which the record's directory is not visible. Processes that they
+//! start there are not seen, which is reported.
 //!
 //! The record is started before that, so that the process itself is still seen.
 
@@ -9,7 +9,7 @@ use core::ffi::{c_char, c_int, c_void};
 wrap! {
     fn chroot(path: *const c_char) -> c_int, or -1; |real| {
         blind(b"chroot");
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         unsafe { real(path) }
     }
     fn unshare(what: c_int) -> c_int, or -1; |real| {
@@ -17,12 +17,12 @@ wrap! {
         if what & MOUNTS != 0 {
             blind(b"unshare");
         }
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         unsafe { real(what) }
     }
     fn setns(to: c_int, what: c_int) -> c_int, or -1; |real| {
         blind(b"setns");
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         unsafe { real(to, what) }
     }
 }

@@ -74,7 +74,7 @@ fn loader() -> Option<(Dlsym, Dlvsym)> {
             // glibc 2.34 moved them to a new version, and keeps the old ones.
             let found = [c"GLIBC_2.2.5", c"GLIBC_2.34"]
                 .map(|version| {
-                    // SAFETY: a plain question to the loader.
+                    // SAFETY: only queries the loader.
                     unsafe { own(RTLD_NEXT, name.as_ptr(), version.as_ptr()) }
                 })
                 .into_iter()
@@ -144,7 +144,7 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const 
 
 /// The next definition of `name` after this library, in the loader's order.
 pub fn next(name: &CStr) -> *mut c_void {
-    // SAFETY: a plain question to the loader; RTLD_NEXT counts from this library.
+    // SAFETY: only queries the loader; RTLD_NEXT counts from this library.
     dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(RTLD_NEXT, name.as_ptr()) })
 }
 
@@ -194,7 +194,7 @@ fn open(path: *const c_char) -> *mut c_void {
 /// Replaces the function that a runtime returned for `name` by its wrapper; per-thread-stream variants have separate
 /// wrappers.
 ///
-/// SAFETY: `to` holds what the runtime has just written.
+/// SAFETY: `to` must contain the value that the runtime has just written.
 unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
     if name.is_null() || to.is_null() {
         return;
@@ -246,7 +246,7 @@ fn symbol_of(wrapped: &Wrapped, real: *mut c_void) -> Option<bool> {
 wrap! {
     fn cuGetProcAddress(name: *const c_char, to: *mut *mut c_void, version: c_int, flags: u64, more: *mut c_void) -> u32,
         or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, version, flags, more) };
         if status == 0 {
             // SAFETY: the driver has just written it.
@@ -256,7 +256,7 @@ wrap! {
     }
     fn cuGetProcAddress_v2(name: *const c_char, to: *mut *mut c_void, version: c_int, flags: u64, more: *mut c_void) -> u32,
         or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, version, flags, more) };
         if status == 0 {
             // SAFETY: the driver has just written it.
@@ -266,7 +266,7 @@ wrap! {
     }
     fn hipGetProcAddress(name: *const c_char, to: *mut *mut c_void, version: c_int, flags: u64, more: *mut c_void) -> u32,
         or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, version, flags, more) };
         if status == 0 {
             // SAFETY: the runtime has just written it.
@@ -275,14 +275,14 @@ wrap! {
         status
     }
     fn cudaGetDriverEntryPoint(name: *const c_char, to: *mut *mut c_void, flags: u64, more: *mut c_void) -> u32, or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, flags, more) };
         // SAFETY: the runtime has just written it.
         unsafe { exchange_found(status, name, to) };
         status
     }
     fn cudaGetDriverEntryPoint_ptsz(name: *const c_char, to: *mut *mut c_void, flags: u64, more: *mut c_void) -> u32, or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, flags, more) };
         // SAFETY: the runtime has just written it.
         unsafe { exchange_found(status, name, to) };
@@ -290,7 +290,7 @@ wrap! {
     }
     fn cudaGetDriverEntryPointByVersion(name: *const c_char, to: *mut *mut c_void, version: u32, flags: u64, more: *mut c_void) -> u32,
         or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, version, flags, more) };
         // SAFETY: the runtime has just written it.
         unsafe { exchange_found(status, name, to) };
@@ -299,7 +299,7 @@ wrap! {
     fn cudaGetDriverEntryPointByVersion_ptsz(
         name: *const c_char, to: *mut *mut c_void, version: u32, flags: u64, more: *mut c_void,
     ) -> u32, or 801; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(name, to, version, flags, more) };
         // SAFETY: the runtime has just written it.
         unsafe { exchange_found(status, name, to) };
@@ -311,7 +311,7 @@ wrap! {
 ///
 /// SAFETY: as `exchange`.
 unsafe fn exchange_found(status: u32, name: *const c_char, to: *mut *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if status == 0 && !to.is_null() && !(*to).is_null() {
             exchange(name, to);

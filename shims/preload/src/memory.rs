@@ -27,7 +27,7 @@ pub fn take(len: usize) -> *mut u8 {
     at
 }
 
-/// Allocates some of it, before that becomes impossible.
+/// Allocates some of it in advance, because it will be impossible later.
 pub fn prepare() {
     let start = sys::zeroed(SLAB) as usize;
     if start != 0 {

@@ -23,7 +23,7 @@ pub struct Module {
 static LATEST: AtomicPtr<Module> = AtomicPtr::new(core::ptr::null_mut());
 static WRITING: Lock<()> = Lock::new(());
 
-/// What is known about a module's origin.
+/// The known facts about a module's origin.
 #[derive(Clone, Copy)]
 pub struct Origin {
     pub path: &'static [u8],
@@ -163,7 +163,7 @@ fn build_id(start: usize, len: usize) -> &'static [u8] {
 /// The size of an ELF image up to the end of its section table (the last part of a code object); 0 if it is not an ELF
 /// file.
 ///
-/// SAFETY: an image that the runtime has accepted.
+/// SAFETY: `image` must have been accepted by the runtime.
 unsafe fn elf_size(image: *const u8) -> usize {
     // SAFETY: the caller's promise; offsets by the ELF specification.
     unsafe {
@@ -176,9 +176,9 @@ unsafe fn elf_size(image: *const u8) -> usize {
     }
 }
 
-/// SAFETY: an image that the runtime has accepted.
+/// SAFETY: `image` must have been accepted by the runtime.
 unsafe fn loaded(to: *mut *mut c_void, image: *const u8, path: &'static [u8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (handle, bytes) = unsafe {
         let size = if image.is_null() { 0 } else { elf_size(image) };
         (*to as usize, core::slice::from_raw_parts(if size == 0 { [].as_ptr() } else { image }, size))
@@ -192,7 +192,7 @@ wrap! {
         modules: *mut *mut c_void, handle: *const c_void, stub: *const c_char, name: *const c_char, threads: c_uint,
         tid: *mut c_void, bid: *mut c_void, block: *mut c_void, grid: *mut c_void, wave: *mut c_int,
     ), or (); |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         unsafe { real(modules, handle, stub, name, threads, tid, bid, block, grid, wave) };
         if !name.is_null() {
             // SAFETY: a string in the library's data.
@@ -204,30 +204,30 @@ wrap! {
     }
     fn __hipUnregisterFatBinary(modules: *mut *mut c_void), or (); |real| {
         forget(modules as usize);
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         unsafe { real(modules) }
     }
     fn hipModuleGetFunction(to: *mut *mut c_void, module: *mut c_void, name: *const c_char) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, module, name) };
         if status == 0 && !to.is_null() && !name.is_null() {
-            // SAFETY: the caller's string, and what the runtime has just written.
+            // SAFETY: the caller's string, and the value that the runtime has just written.
             let (name, function) = unsafe { (CStr::from_ptr(name).to_bytes(), *to as usize) };
             kernels::learn(function, name, find(module as usize), &[], true);
         }
         status
     }
     fn hipModuleLoad(to: *mut *mut c_void, path: *const c_char) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, path) };
         if status == 0 && !to.is_null() && !path.is_null() {
-            // SAFETY: the caller's string, and what the runtime has just written.
+            // SAFETY: the caller's string, and the value that the runtime has just written.
             unsafe { loaded(to, core::ptr::null(), memory::keep(CStr::from_ptr(path).to_bytes()).unwrap_or(&[])) };
         }
         status
     }
     fn hipModuleLoadData(to: *mut *mut c_void, image: *const c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, image) };
         if status == 0 && !to.is_null() {
             // SAFETY: the runtime accepted the image.
@@ -238,7 +238,7 @@ wrap! {
     fn hipModuleLoadDataEx(
         to: *mut *mut c_void, image: *const c_void, count: c_uint, options: *mut c_void, values: *mut *mut c_void,
     ) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own arguments.
+        // SAFETY: forwards the caller's own arguments.
         let status = unsafe { real(to, image, count, options, values) };
         if status == 0 && !to.is_null() {
             // SAFETY: the runtime accepted the image.
@@ -247,7 +247,7 @@ wrap! {
         status
     }
     fn hipModuleUnload(module: *mut c_void) -> u32, or NOT_SUPPORTED; |real| {
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         let status = unsafe { real(module) };
         if status == 0 {
             forget(module as usize);
@@ -255,7 +255,7 @@ wrap! {
         status
     }
     fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void, or core::ptr::null_mut(); |real| {
-        // SAFETY: the caller's own argument.
+        // SAFETY: forwards the caller's own argument.
         let modules = unsafe { real(wrapper) };
         if !wrapper.is_null() {
             // SAFETY: the wrapper is {u32 magic, u32 version, u64 bundle, u64}, emitted by the compiler.

@@ -140,7 +140,7 @@ impl Walk<'_> {
     /// False if a query failed.
     fn graph(&mut self, graph: *mut c_void, under: usize, room: &mut [usize], depth: u32) -> bool {
         let mut count = 0;
-        // SAFETY: the runtime's function of that name, on a graph of its own; without a list it gives the number.
+        // SAFETY: the runtime's function of that name, on its own graph; without a list it returns the number.
         if unsafe { (self.runtime.nodes)(graph, core::ptr::null_mut(), &raw mut count) } != 0 {
             return false;
         }
@@ -149,7 +149,7 @@ impl Walk<'_> {
             return true;
         }
         let (list, rest) = room.split_at_mut(count);
-        // SAFETY: as above, with room for as many as it said.
+        // SAFETY: as above, with space for the returned number of nodes.
         if count > 0 && unsafe { (self.runtime.nodes)(graph, list.as_mut_ptr(), &raw mut count) } != 0 {
             return false;
         }
@@ -158,7 +158,7 @@ impl Walk<'_> {
 
     fn node(&mut self, node: usize, under: usize, rest: &mut [usize], depth: u32) -> bool {
         let mut kind: c_int = -1;
-        // SAFETY: the runtime's functions, on a node that it has just named, with room for what they write.
+        // SAFETY: the runtime's functions, on a node that it has just returned, with space for their results.
         unsafe {
             if (self.runtime.kind)(node, &raw mut kind) != 0 {
                 return false;
@@ -197,9 +197,9 @@ fn nothing() -> Call {
 
 /// The launch that a kernel node's parameters describe. `driver`: CUDA's function is the driver's, not the runtime's.
 ///
-/// SAFETY: `params` is one of the structures above, as the runtime takes or gives it.
+/// SAFETY: `params` must be one of the structures above, as passed to or returned by the runtime.
 pub unsafe fn call(cuda: bool, params: *const c_void, driver: bool) -> Call {
-    // SAFETY: the caller's promise; a list of arguments is the program's or the runtime's own.
+    // SAFETY: guaranteed by the caller; the argument list belongs to the program or the runtime.
     unsafe {
         if !cuda {
             let params = &*params.cast::<HipParams>();
@@ -231,12 +231,12 @@ pub unsafe fn call(cuda: bool, params: *const c_void, driver: bool) -> Call {
 
 /// The driver knows only the name of a function; if exactly one registered kernel has it, its library is known too.
 ///
-/// SAFETY: a function (or kernel) of the driver's, and the question that fits.
+/// SAFETY: `handle` must be a function (or kernel) of the driver, and `question` the matching query.
 unsafe fn named_by_driver(question: &CStr, handle: *mut c_void) {
     type Ask = unsafe extern "C" fn(*mut *const c_char, *mut c_void) -> u32;
     let Some(ask) = function::<Ask>(question).filter(|_| !handle.is_null()) else { return };
     let mut name = core::ptr::null();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if unsafe { ask(&raw mut name, handle) } != 0 || name.is_null() {
         return;
     }
@@ -247,14 +247,14 @@ unsafe fn named_by_driver(question: &CStr, handle: *mut c_void) {
     }
 }
 
-/// SAFETY: what a kernel node of HIP names: a stub that was registered, or a function of a module.
+/// SAFETY: `handle` must be the kernel of a HIP node: a registered stub, or a function of a module.
 unsafe fn named_by_hip(handle: *mut c_void) {
     type Ask = unsafe extern "C" fn(*mut c_void) -> *const c_char;
     if handle.is_null() || kernels::find(handle as usize).is_some() {
         return;
     }
     let Some(ask) = function::<Ask>(c"hipKernelNameRef") else { return };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { ask(handle) };
     if !name.is_null() {
         // SAFETY: the runtime's string.
@@ -275,7 +275,8 @@ pub fn put(call: &Call, number: u32, node: usize, under: usize) {
     let len = if args::wanted() { args::len(layout, call.args) } else { 0 };
     let head = launch::record(call, number, id, thread::now(), sys::coarse_ns(), len);
     let Some(place) = trace::begin(size_of::<record::Node>() + size_of::<record::Launch>() + len) else { return };
-    // SAFETY: the place has room for both records and the arguments, which belong to a node that the runtime took.
+    // SAFETY: the reservation has space for both records and the arguments, which belong to a node that the runtime
+    // accepted.
     unsafe {
         let body = place.body();
         body.cast::<record::Node>().write_unaligned(record::Node { node: node as u64, under: under as u64 });
@@ -288,7 +289,7 @@ pub fn put(call: &Call, number: u32, node: usize, under: usize) {
     place.finish(kind::NODE);
 }
 
-/// A kernel node of an executable graph got new parameters.
+/// A kernel node of an executable graph has new parameters.
 pub fn set(exec: *mut c_void, node: *mut c_void, call: &Call) {
     let exec = graph::EXECS.get(exec as usize);
     put(call, graph::number(), node as usize, 0);
@@ -302,14 +303,14 @@ pub fn set_child(cuda: bool, exec: *mut c_void, node: *mut c_void, child: *mut c
     note(record::graph::CHILD, exec, number, node as u64, 0);
 }
 
-/// A node of an executable graph got new parameters; its type determines their layout.
+/// A node of an executable graph has new parameters; its type determines their layout.
 ///
-/// SAFETY: null or the caller's `...GraphNodeParams`.
+/// SAFETY: `params` must be null or the caller's `...GraphNodeParams`.
 pub unsafe fn set_any(cuda: bool, driver: bool, exec: *mut c_void, node: *mut c_void, params: *const c_void) {
     if params.is_null() {
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let inside = params.cast::<u8>().add(PARAMS_AT).cast::<c_void>();
         match params.cast::<c_int>().read() {

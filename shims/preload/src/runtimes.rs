@@ -51,7 +51,7 @@ pub fn note() {
         if path.is_null() || id.is_null() || runtime.generation.swap(now, Ordering::AcqRel) == now {
             continue;
         }
-        // SAFETY: kept for ever.
+        // SAFETY: never freed.
         let (path, id) = unsafe {
             (
                 core::slice::from_raw_parts(path, runtime.path_len.load(Ordering::Acquire)),

@@ -72,13 +72,13 @@ pub unsafe extern "C" fn prctl(option: c_int, a: usize, b: usize, c: usize, d: u
     if real.is_null() {
         return -1;
     }
-    // SAFETY: the C library's function of that name; what the caller did not give is not read.
+    // SAFETY: the C library's function of that name; arguments that the caller did not pass are not read.
     unsafe { core::mem::transmute::<*mut c_void, Real>(real)(option, a, b, c, d) }
 }
 
 #[cold]
 extern "C" fn sealing() {
-    // A program that has no GPU runtime, and never looked for one, needs no record.
+    // A program without a GPU runtime that never looked for one needs no record.
     if sys::sealed() || !wrapped::TABLE.iter().any(|wrapped| !wrapped.real.load(Ordering::Acquire).is_null()) && !any_runtime() {
         sys::seal();
         return;

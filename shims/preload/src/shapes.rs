@@ -92,7 +92,7 @@ pub fn find(key: &Key) -> Found {
 #[cold]
 pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
     slot.state.compare_exchange(EMPTY, BUSY, Ordering::AcqRel, Ordering::Acquire).ok()?;
-    // SAFETY: claimed, so there is no other writer, and no reader before it has a number.
+    // SAFETY: claimed, so there is no other writer, and no reader until it has a number.
     unsafe { *slot.key.get() = key };
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let shape = record::Shape { id, reserved: 0, launch: *launch };
@@ -101,7 +101,7 @@ pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
     told.then_some(id)
 }
 
-/// Allocates the table, before that becomes impossible.
+/// Allocates the table in advance, because it will be impossible later.
 pub fn prepare() {
     if TABLE.load(Ordering::Acquire).is_null() {
         make();

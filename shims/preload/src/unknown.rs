@@ -51,7 +51,7 @@ fn is_runtime(image: &Image) -> bool {
     [&b"hipLaunchKernel"[..], b"cudaLaunchKernel", b"cuLaunchKernel"].iter().any(|name| image.defines(name).is_some())
 }
 
-/// Whether its address is worth looking up.
+/// Whether its address should be looked up.
 pub fn is_suspect(name: &[u8]) -> bool {
     launches(name) || multiplies(name)
 }
@@ -104,7 +104,8 @@ pub fn look() {
         unsafe { sys::dl_iterate_phdr(each, (&raw mut found).cast()) };
         let mut waiting = 0;
         for name in found.names.iter().take(found.count) {
-            // SAFETY: a name in a library's table; it may be closed by another thread only while nothing of it runs.
+            // SAFETY: a name in a library's table; another thread may close the library only while none of its code
+            // runs.
             let name = unsafe { CStr::from_ptr(*name) };
             match wrapped::unwrapped(name) as usize {
                 0 => waiting += 1,
@@ -124,7 +125,7 @@ pub fn after_fork() {
 }
 
 extern "C" fn count(info: *mut sys::DlPhdrInfo, size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: glibc's structure, whose size it tells; the variable is `look`'s.
+    // SAFETY: glibc's structure, whose size glibc passes; the variable belongs to `look`.
     unsafe {
         if size >= size_of::<sys::DlPhdrInfo>() {
             *data.cast::<u64>() = (*info).adds;
@@ -134,7 +135,7 @@ extern "C" fn count(info: *mut sys::DlPhdrInfo, size: usize, data: *mut c_void) 
 }
 
 extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader's list, and the structure of `look`.
+    // SAFETY: the loader's list, and the structure that belongs to `look`.
     let (image, found) = unsafe { (Image::of(&*info), &mut *data.cast::<Found>()) };
     let Some(image) = image else { return 0 };
     // A call from one BLAS library to another is part of the program's call.

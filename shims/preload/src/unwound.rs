@@ -15,7 +15,7 @@ pub struct Crossed;
 
 impl Drop for Crossed {
     fn drop(&mut self) {
-        // SAFETY: nothing. It keeps the compiler from leaving the frame out.
+        // SAFETY: has no effect. It prevents the compiler from omitting the frame.
         unsafe { core::arch::asm!("nop") }
     }
 }
@@ -33,5 +33,5 @@ extern "C" fn rust_eh_personality(_: c_int, actions: c_int, _: u64, _: *mut c_vo
     GO_ON
 }
 
-// The compiler's landing pads end there; the function above never enters one.
+// The compiler's landing pads end here; the function above never enters one.
 core::arch::global_asm!(".globl _Unwind_Resume", ".hidden _Unwind_Resume", ".type _Unwind_Resume,@function", "_Unwind_Resume: ud2");

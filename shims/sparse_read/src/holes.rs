@@ -1,7 +1,7 @@
 //! Reads from a hole of a file by releasing the destination's pages instead of filling them with zeros.
 //!
-//! Private anonymous memory reads as zeros after MADV_DONTNEED, which is what the file would have given. Only large
-//! reads are checked; everything else (no hole, another kind of memory) is read normally.
+//! Private anonymous memory reads as zeros after MADV_DONTNEED, like the hole of the file. Only large reads are
+//! checked; everything else (no hole, another kind of memory) is read normally.
 
 use crate::{SYS_MADVISE, real, syscall};
 use core::ffi::{c_int, c_void};
@@ -26,9 +26,9 @@ unsafe extern "C" {
     fn memset(at: *mut c_void, value: c_int, len: usize) -> *mut c_void;
 }
 
-/// SAFETY: a plain question about a descriptor.
+/// SAFETY: only queries a descriptor.
 unsafe fn seek(fd: c_int, offset: i64, whence: i64) -> i64 {
-    // SAFETY: as the C library makes the call.
+    // SAFETY: the same call as in the C library.
     unsafe { syscall(SYS_LSEEK, fd.into(), offset, whence, 0, 0, 0) }
 }
 
@@ -36,7 +36,7 @@ unsafe fn seek(fd: c_int, offset: i64, whence: i64) -> i64 {
 /// such hole. The descriptor's position is unchanged.
 unsafe fn lead(fd: c_int, offset: i64, len: usize) -> Option<usize> {
     let end = offset.checked_add(i64::try_from(len).ok()?)?;
-    // SAFETY: questions, each of which moves the descriptor's place; it is put back.
+    // SAFETY: only queries. Each moves the descriptor's position, which is restored.
     let (hole, data, size) = unsafe {
         let before = seek(fd, 0, SEEK_CUR);
         if before < 0 {
@@ -51,7 +51,7 @@ unsafe fn lead(fd: c_int, offset: i64, len: usize) -> Option<usize> {
     // An error means that no data follows the hole.
     let whole = size >= end && (data < 0 || data >= end);
     let lead = usize::try_from(hole.checked_sub(offset)?).ok()?;
-    // The tensors begin in the page in which the header ends.
+    // The tensors begin in the last page of the header.
     (hole >= offset && whole && lead <= PAGE).then_some(lead)
 }
 
@@ -62,12 +62,12 @@ unsafe fn clear(at: *mut c_void, len: usize) -> bool {
     if end <= start {
         return false;
     }
-    // SAFETY: pages wholly inside the caller's buffer, whose old contents the read was to replace.
+    // SAFETY: only whole pages inside the caller's buffer, whose content the read would have replaced.
     unsafe {
         if syscall(SYS_MADVISE, start as i64, (end - start) as i64, DONTNEED, 0, 0, 0) != 0 {
             return false;
         }
-        // Memory that is backed by a file would show the file again.
+        // Memory backed by a file would contain the file's data again.
         if (start as *const u64).read_volatile() != 0 || ((end - 8) as *const u64).read_volatile() != 0 {
             return false;
         }

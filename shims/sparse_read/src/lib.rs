@@ -23,7 +23,7 @@ unsafe extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
-/// SAFETY: the caller's own mapping call.
+/// SAFETY: must be the caller's own mapping call.
 unsafe fn map(at: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void {
     let flags = if fd >= 0 { flags & !MAP_POPULATE } else { flags };
     // SAFETY: the same call as the C library makes.
@@ -32,13 +32,13 @@ unsafe fn map(at: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mmap(at: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void {
-    // SAFETY: the caller's own call.
+    // SAFETY: forwards the caller's own call.
     unsafe { map(at, len, protection, flags, fd, offset) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mmap64(at: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void {
-    // SAFETY: the caller's own call.
+    // SAFETY: forwards the caller's own call.
     unsafe { map(at, len, protection, flags, fd, offset) }
 }
 

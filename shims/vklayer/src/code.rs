@@ -81,7 +81,7 @@ struct Room {
     text: *mut u8,
 }
 
-// SAFETY: reached through the lock alone.
+// SAFETY: accessed only through the lock.
 unsafe impl Send for Room {}
 
 const NOTHING: Base = Base { kind: 0, next: core::ptr::null_mut() };
@@ -98,11 +98,11 @@ pub fn decide() {
 
 /// Creates a device, with the extension if it is wanted and available.
 ///
-/// SAFETY: the program's own call.
+/// SAFETY: must be the program's own call.
 pub unsafe fn create(get: Get, instance: Handle, physical: Handle, info: *const DeviceInfo, call: impl Fn(*const DeviceInfo) -> Result) -> Result {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let own = unsafe { &*info };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     if !WANTED.load(Ordering::Acquire) || !unsafe { has_extension(get, instance, physical) } {
         return call(info);
     }
@@ -120,7 +120,7 @@ pub unsafe fn create(get: Get, instance: Handle, physical: Handle, info: *const 
         }
     }
     if there {
-        // The program asks for it itself.
+        // The program itself requests it.
         ON.store(true, Ordering::Release);
         return call(info);
     }
@@ -141,15 +141,15 @@ pub unsafe fn create(get: Get, instance: Handle, physical: Handle, info: *const 
     }
 }
 
-/// SAFETY: the program's own handles.
+/// SAFETY: must be the program's own handles.
 unsafe fn has_extension(get: Get, instance: Handle, physical: Handle) -> bool {
     type Enumerate = unsafe extern "C" fn(Handle, *const c_char, *mut u32, *mut Extension) -> Result;
-    // SAFETY: named so.
+    // SAFETY: the name is NUL-terminated.
     let Some(function) = (unsafe { get(instance, c"vkEnumerateDeviceExtensionProperties".as_ptr()) }) else { return false };
-    // SAFETY: the type that its name has.
+    // SAFETY: the function of this name has this type.
     let enumerate = unsafe { core::mem::transmute::<unsafe extern "C" fn(), Enumerate>(function) };
     let mut count = 0;
-    // SAFETY: asks for the number alone.
+    // SAFETY: queries only the number.
     if unsafe { enumerate(physical, core::ptr::null(), &raw mut count, core::ptr::null_mut()) } != SUCCESS {
         return false;
     }
@@ -158,7 +158,7 @@ unsafe fn has_extension(get: Get, instance: Handle, physical: Handle) -> bool {
     if list.is_null() {
         return false;
     }
-    // SAFETY: room for so many.
+    // SAFETY: the buffer has space for `count` items.
     let found = unsafe {
         let done = enumerate(physical, core::ptr::null(), &raw mut count, list.cast());
         let all = core::slice::from_raw_parts(list.cast::<Extension>(), count as usize);
@@ -171,7 +171,7 @@ unsafe fn has_extension(get: Get, instance: Handle, physical: Handle) -> bool {
 
 /// Creates pipelines with the two flags if the device supports them.
 ///
-/// SAFETY: the program's own call.
+/// SAFETY: must be the program's own call.
 pub unsafe fn pipelines(count: u32, infos: *const ComputePipelineInfo, call: impl FnOnce(*const ComputePipelineInfo) -> Result) -> Result {
     let count = count as usize;
     if !ON.load(Ordering::Acquire) || count > MOST_PIPELINES || infos.is_null() {
@@ -188,10 +188,10 @@ pub unsafe fn pipelines(count: u32, infos: *const ComputePipelineInfo, call: imp
     call(list.as_ptr().cast())
 }
 
-/// SAFETY: the device's own function of this type.
+/// SAFETY: the device's function of this name must have this type.
 unsafe fn found<T: Copy>(device: Handle, name: &CStr) -> Option<T> {
     const { assert!(size_of::<T>() == size_of::<usize>()) };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (get, _) = tables::get(&DEVICES, device)?;
         let function = get(device, name.as_ptr())?;
@@ -201,7 +201,7 @@ unsafe fn found<T: Copy>(device: Handle, name: &CStr) -> Option<T> {
 
 /// Queries the driver for the compiled code of a pipeline.
 ///
-/// SAFETY: the program's own handles.
+/// SAFETY: must be the program's own handles.
 pub unsafe fn tell(device: Handle, pipeline: u64) {
     type Executables = unsafe extern "C" fn(Handle, *const PipelineInfo, *mut u32, *mut c_void) -> Result;
     type Statistics = unsafe extern "C" fn(Handle, *const ExecutableInfo, *mut u32, *mut Statistic) -> Result;
@@ -209,7 +209,7 @@ pub unsafe fn tell(device: Handle, pipeline: u64) {
     if !ON.load(Ordering::Acquire) {
         return;
     }
-    // SAFETY: named so.
+    // SAFETY: the function of this name has this type.
     let (Some(executables), Some(statistics), Some(representations)) = (unsafe {
         (
             found::<Executables>(device, c"vkGetPipelineExecutablePropertiesKHR"),
@@ -221,7 +221,7 @@ pub unsafe fn tell(device: Handle, pipeline: u64) {
     };
     let of = PipelineInfo { base: Base { kind: PIPELINE_INFO, next: core::ptr::null_mut() }, pipeline };
     let mut count = 0;
-    // SAFETY: asks for the number alone.
+    // SAFETY: queries only the number.
     if unsafe { executables(device, &raw const of, &raw mut count, core::ptr::null_mut()) } != SUCCESS {
         return;
     }
@@ -236,7 +236,7 @@ pub unsafe fn tell(device: Handle, pipeline: u64) {
         statistic.base = Base { kind: STATISTIC, next: core::ptr::null_mut() };
     }
     let mut count = MOST_STATISTICS as u32;
-    // SAFETY: room for so many.
+    // SAFETY: the buffer has space for `count` items.
     let result = unsafe { statistics(device, &raw const info, &raw mut count, room.statistics.as_mut_ptr()) };
     if result >= SUCCESS {
         for statistic in room.statistics.iter().take(count as usize) {
@@ -254,11 +254,11 @@ pub unsafe fn tell(device: Handle, pipeline: u64) {
         let share = MOST_TEXT / MOST_REPRESENTATIONS;
         representation.base = Base { kind: REPRESENTATION, next: core::ptr::null_mut() };
         representation.size = share;
-        // SAFETY: shares of one room.
+        // SAFETY: equal parts of one buffer.
         representation.data = unsafe { text.add(place * share) }.cast();
     }
     let mut count = MOST_REPRESENTATIONS as u32;
-    // SAFETY: room for so many.
+    // SAFETY: the buffer has space for `count` items.
     let result = unsafe { representations(device, &raw const info, &raw mut count, room.representations.as_mut_ptr()) };
     if result < SUCCESS {
         return;
@@ -270,7 +270,7 @@ pub unsafe fn tell(device: Handle, pipeline: u64) {
             continue;
         }
         let size = representation.size.min(MOST_TEXT / MOST_REPRESENTATIONS);
-        // SAFETY: as long as the driver says it wrote, and no longer than its share.
+        // SAFETY: the length that the driver reports, limited to its part of the buffer.
         let all = field(unsafe { core::slice::from_raw_parts(representation.data.cast::<u8>(), size) });
         for piece in all.chunks(PIECE) {
             let body = bodies::Name { handle: pipeline, object: 0, len: piece.len() as u32 };

@@ -17,7 +17,7 @@ fn buffer(kind: u32, buffer: Handle) {
 pub unsafe extern "C" fn create_pool(device: Handle, info: *const CommandPoolInfo, allocator: *const c_void, to: *mut u64) -> Result {
     type Next = unsafe extern "C" fn(Handle, *const CommandPoolInfo, *const c_void, *mut u64) -> Result;
     let next = next!(device, vkCreateCommandPool as Next);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| next(device, info, allocator, to));
         if let (SUCCESS, Some(info)) = (result, info.as_ref()) {
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn create_pool(device: Handle, info: *const CommandPoolInf
 pub unsafe extern "C" fn destroy_pool(device: Handle, pool: u64, allocator: *const c_void) {
     times::command_pool_gone(device, pool);
     if let Some(next) = next!(device, vkDestroyCommandPool as unsafe extern "C" fn(Handle, u64, *const c_void)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(device, pool, allocator) }
     }
 }
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn destroy_pool(device: Handle, pool: u64, allocator: *con
 pub unsafe extern "C" fn allocate(device: Handle, info: *const AllocateInfo, to: *mut Handle) -> Result {
     type Next = unsafe extern "C" fn(Handle, *const AllocateInfo, *mut Handle) -> Result;
     let next = next!(device, vkAllocateCommandBuffers as Next);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| next(device, info, to));
         if let (SUCCESS, Some(info)) = (result, info.as_ref()) {
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn begin(command: Handle, info: *const Base) -> Result {
     times::begins(command);
     buffer(kind::BEGIN, command);
     let next = next!(command, vkBeginCommandBuffer as unsafe extern "C" fn(Handle, *const Base) -> Result);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(command, info) })
 }
 
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn reset(command: Handle, flags: u32) -> Result {
     times::begins(command);
     buffer(kind::RESET, command);
     let next = next!(command, vkResetCommandBuffer as unsafe extern "C" fn(Handle, u32) -> Result);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(command, flags) })
 }
 
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn free(device: Handle, pool: u64, count: u32, buffers: *c
     }
     let next = next!(device, vkFreeCommandBuffers as unsafe extern "C" fn(Handle, u64, u32, *const Handle));
     if let Some(next) = next {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(device, pool, count, buffers) }
     }
 }
@@ -85,23 +85,23 @@ pub unsafe extern "C" fn bind(command: Handle, point: u32, pipeline: u64) {
         write(kind::BIND, &[bytes(&bodies::Bind { buffer: command as u64, pipeline })]);
     }
     if let Some(next) = next!(command, vkCmdBindPipeline as unsafe extern "C" fn(Handle, u32, u64)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, point, pipeline) }
     }
 }
 
-/// SAFETY: the program's own bytes.
+/// SAFETY: must be the program's own bytes.
 unsafe fn pushed(command: Handle, offset: u32, len: u32, values: *const u8) {
     // The specification's minimum is 128 bytes; drivers have up to a few hundred.
     let kept = if values.is_null() { 0 } else { len.min(4096) };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let data = if kept == 0 { &[] } else { unsafe { core::slice::from_raw_parts(values, kept as usize) } };
     write(kind::PUSH, &[bytes(&bodies::Push { buffer: command as u64, offset, len: kept }), data]);
 }
 
 pub unsafe extern "C" fn push(command: Handle, layout: u64, stages: u32, offset: u32, size: u32, values: *const u8) {
     type Next = unsafe extern "C" fn(Handle, u64, u32, u32, u32, *const u8);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         pushed(command, offset, size, values);
         if let Some(next) = next!(command, vkCmdPushConstants as Next) {
@@ -112,9 +112,9 @@ pub unsafe extern "C" fn push(command: Handle, layout: u64, stages: u32, offset:
 
 type Push2 = unsafe extern "C" fn(Handle, *const PushInfo);
 
-/// SAFETY: the program's own call.
+/// SAFETY: must be the program's own call.
 unsafe fn push_both(command: Handle, info: *const PushInfo, next: Option<Push2>) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if let Some(info) = info.as_ref() {
             pushed(command, info.offset, info.size, info.values);
@@ -126,12 +126,12 @@ unsafe fn push_both(command: Handle, info: *const PushInfo, next: Option<Push2>)
 }
 
 pub unsafe extern "C" fn push2(command: Handle, info: *const PushInfo) {
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe { push_both(command, info, next!(command, vkCmdPushConstants2 as Push2)) }
 }
 
 pub unsafe extern "C" fn push2_khr(command: Handle, info: *const PushInfo) {
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe { push_both(command, info, next!(command, vkCmdPushConstants2KHR as Push2)) }
 }
 
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn dispatch(command: Handle, x: u32, y: u32, z: u32) {
     let timed = unsafe { times::before(command) };
     dispatched(command, [x, y, z], how::DIRECT, timed.number);
     if let Some(next) = next!(command, vkCmdDispatch as unsafe extern "C" fn(Handle, u32, u32, u32)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, x, y, z) }
     }
     // SAFETY: as above.
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn dispatch_indirect(command: Handle, memory: u64, offset:
     let timed = unsafe { times::before(command) };
     dispatched(command, [0; 3], how::INDIRECT, timed.number);
     if let Some(next) = next!(command, vkCmdDispatchIndirect as unsafe extern "C" fn(Handle, u64, u64)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, memory, offset) }
     }
     // SAFETY: as above.
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn dispatch_base(command: Handle, a: u32, b: u32, c: u32, 
     let timed = unsafe { times::before(command) };
     dispatched(command, [x, y, z], how::BASE, timed.number);
     if let Some(next) = next!(command, vkCmdDispatchBase as Base6) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, a, b, c, x, y, z) }
     }
     // SAFETY: as above.
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn dispatch_base_khr(command: Handle, a: u32, b: u32, c: u
     let timed = unsafe { times::before(command) };
     dispatched(command, [x, y, z], how::BASE, timed.number);
     if let Some(next) = next!(command, vkCmdDispatchBaseKHR as Base6) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, a, b, c, x, y, z) }
     }
     // SAFETY: as above.
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn label(command: Handle, info: *const Label) {
     let body = bodies::Name { handle: command as u64, object: 0, len: name.len() as u32 };
     write(kind::LABEL, &[bytes(&body), name]);
     if let Some(next) = next!(command, vkCmdBeginDebugUtilsLabelEXT as unsafe extern "C" fn(Handle, *const Label)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, info) }
     }
 }
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn label(command: Handle, info: *const Label) {
 pub unsafe extern "C" fn label_end(command: Handle) {
     buffer(kind::LABEL_END, command);
     if let Some(next) = next!(command, vkCmdEndDebugUtilsLabelEXT as unsafe extern "C" fn(Handle)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command) }
     }
 }
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn execute(command: Handle, count: u32, buffers: *const Ha
     };
     trace::write(kind::EXECUTE, &[bytes(&body), list]);
     if let Some(next) = next!(command, vkCmdExecuteCommands as unsafe extern "C" fn(Handle, u32, *const Handle)) {
-        // SAFETY: the program's own call.
+        // SAFETY: forwards the program's own call.
         unsafe { next(command, count, buffers) }
     }
 }

@@ -28,7 +28,7 @@ pub unsafe extern "C" fn get_instance(instance: Handle, name: *const c_char) -> 
         _ => core::ptr::null(),
     };
     if !own.is_null() {
-        // SAFETY: only ever called with the type that its name has.
+        // SAFETY: only called with the type of the function of this name.
         return unsafe { core::mem::transmute::<*const (), Function>(own) };
     }
     // SAFETY: the loader's own handle and string.
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn get_device(device: Handle, name: *const c_char) -> Func
     // SAFETY: the program's own string.
     let wanted = unsafe { CStr::from_ptr(name) };
     if wanted.to_bytes() == b"vkGetDeviceProcAddr" {
-        // SAFETY: only ever called with the type that its name has.
+        // SAFETY: only called with the type of the function of this name.
         return unsafe { core::mem::transmute::<*const (), Function>(get_device as *const ()) };
     }
     // SAFETY: the program's own handle and string.
@@ -55,12 +55,12 @@ pub unsafe extern "C" fn get_device(device: Handle, name: *const c_char) -> Func
 
 /// The loader's link for this layer in a chain; advances the chain to the next.
 ///
-/// SAFETY: the loader's own chain.
+/// SAFETY: must be the loader's own chain.
 unsafe fn link(mut at: *mut Base, wanted: u32) -> Option<&'static Link> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     while let Some(base) = unsafe { at.as_mut() } {
         if base.kind == wanted {
-            // SAFETY: what its kind says.
+            // SAFETY: the kind determines the type.
             let info = unsafe { &mut *at.cast::<LayerInfo>() };
             if info.function == LINK_INFO {
                 // SAFETY: as above.
@@ -74,12 +74,12 @@ unsafe fn link(mut at: *mut Base, wanted: u32) -> Option<&'static Link> {
     None
 }
 
-/// SAFETY: a function that has this type by its name.
+/// SAFETY: the function of this name must have this type.
 unsafe fn found<T: Copy>(get: Get, handle: Handle, name: &CStr) -> Option<T> {
     const { assert!(size_of::<T>() == size_of::<usize>()) };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let function = unsafe { get(handle, name.as_ptr()) }?;
-    // SAFETY: pointers to functions, both.
+    // SAFETY: both are function pointers.
     Some(unsafe { core::mem::transmute_copy::<unsafe extern "C" fn(), T>(&function) })
 }
 
@@ -89,13 +89,13 @@ unsafe extern "C" fn create_instance(info: *const Base, allocator: *const c_void
         return ERROR_INITIALIZATION_FAILED;
     };
     let Some(get) = link.instance else { return ERROR_INITIALIZATION_FAILED };
-    // SAFETY: named so.
+    // SAFETY: the function of this name has this type.
     let Some(create) = (unsafe { found::<CreateInstance>(get, core::ptr::null_mut(), c"vkCreateInstance") }) else {
         return ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     let result = unsafe { create(info, allocator, instance) };
-    // SAFETY: made just now.
+    // SAFETY: the handle was just created.
     if result == SUCCESS && !unsafe { tables::enter(&INSTANCES, *instance, get, false) } {
         return TOO_MANY_OBJECTS;
     }
@@ -106,7 +106,7 @@ unsafe extern "C" fn destroy_instance(instance: Handle, allocator: *const c_void
     // SAFETY: the program's own handle.
     let below = unsafe { tables::get(&INSTANCES, instance) };
     let destroy = below.and_then(|(get, _)| {
-        // SAFETY: named so.
+        // SAFETY: the function of this name has this type.
         unsafe { found::<Destroy>(get, instance, c"vkDestroyInstance") }
     });
     // SAFETY: as above.
@@ -126,16 +126,16 @@ unsafe extern "C" fn create_device(physical: Handle, info: *const DeviceInfo, al
     let (Some(get), Some(get_device)) = (link.instance, link.device) else { return ERROR_INITIALIZATION_FAILED };
     // SAFETY: the program's own handle.
     let instance = unsafe { tables::get(&INSTANCES, physical) }.map_or(core::ptr::null_mut(), |(_, instance)| instance);
-    // SAFETY: named so.
+    // SAFETY: the function of this name has this type.
     let Some(create) = (unsafe { found::<CreateDevice>(get, instance, c"vkCreateDevice") }) else {
         return ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the program's own call, with no more than was asked for.
+    // SAFETY: forwards the program's own call, with only the requested additions.
     let result = unsafe { code::create(get, instance, physical, info, |info| create(physical, info, allocator, device)) };
     if result != SUCCESS {
         return result;
     }
-    // SAFETY: made just now.
+    // SAFETY: the handle was just created.
     unsafe {
         if !tables::enter(&DEVICES, *device, get_device, true) {
             return TOO_MANY_OBJECTS;
@@ -147,10 +147,10 @@ unsafe extern "C" fn create_device(physical: Handle, info: *const DeviceInfo, al
 
 /// Records the device's identity, as its driver reports it.
 ///
-/// SAFETY: handles of the program's.
+/// SAFETY: must be the program's own handles.
 unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle, of_device: Get) {
     type GetProperties = unsafe extern "C" fn(Handle, *mut Properties2);
-    // SAFETY: named so.
+    // SAFETY: the function of this name has this type.
     let Some(properties) = (unsafe { found::<GetProperties>(get, instance, c"vkGetPhysicalDeviceProperties2") }) else {
         return crate::blind(b"vkGetPhysicalDeviceProperties2");
     };
@@ -165,10 +165,10 @@ unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle, of_
         base: Base { kind: PROPERTIES_2, next: (&raw mut driver).cast() },
         properties: Properties { api: 0, driver: 0, vendor: 0, device: 0, device_type: 0, name: [0; 256], rest: [0; 1024] },
     };
-    // SAFETY: both structures live for the call and are as long as the driver writes.
+    // SAFETY: both structures live for the call and have the length that the driver writes.
     unsafe { properties(physical, &raw mut all) };
     let of = &all.properties;
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { times::opened(get, instance, physical, device, of_device, of) };
     let (name, driver_name, driver_info) = (field(&of.name), field(&driver.name), field(&driver.info));
     let body = bodies::Device {
@@ -189,7 +189,7 @@ unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle, of_
 
 pub unsafe extern "C" fn destroy_device(device: Handle, allocator: *const c_void) {
     let destroy = next!(device, vkDestroyDevice as Destroy);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         if !device.is_null() {
             times::closed(device);

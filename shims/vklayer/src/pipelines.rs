@@ -13,9 +13,9 @@ const MOST_WORDS: usize = 500 << 10;
 /// The maximum number of constants recorded per pipeline.
 const MOST_CONSTANTS: usize = 64;
 
-/// SAFETY: the program's own module.
+/// SAFETY: must be the program's own module.
 unsafe fn module(handle: u64, info: &ModuleInfo) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let code = if info.code.is_null() { &[] } else { unsafe { core::slice::from_raw_parts(info.code, info.size) } };
     let kept = if code.len() <= MOST_WORDS { code } else { &[] };
     let body = bodies::Module {
@@ -31,7 +31,7 @@ unsafe fn module(handle: u64, info: &ModuleInfo) {
 pub unsafe extern "C" fn create_module(device: Handle, info: *const ModuleInfo, allocator: *const c_void, to: *mut u64) -> Result {
     type Next = unsafe extern "C" fn(Handle, *const ModuleInfo, *const c_void, *mut u64) -> Result;
     let next = next!(device, vkCreateShaderModule as Next);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| next(device, info, allocator, to));
         if let (SUCCESS, Some(info)) = (result, info.as_ref()) {
@@ -51,11 +51,11 @@ pub unsafe extern "C" fn create_pipelines(
 ) -> Result {
     type Next = unsafe extern "C" fn(Handle, u64, u32, *const ComputePipelineInfo, *const c_void, *mut u64) -> Result;
     let Some(next) = next!(device, vkCreateComputePipelines as Next) else { return ERROR_INITIALIZATION_FAILED };
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         let result = code::pipelines(count, infos, |infos| next(device, cache, count, infos, allocator, to));
         for place in 0..count as usize {
-            // The handles of failed ones are null.
+            // The handles of pipelines that failed are null.
             let (info, handle) = (&*infos.add(place), *to.add(place));
             if handle != 0 {
                 pipeline(device, handle, info);
@@ -66,15 +66,15 @@ pub unsafe extern "C" fn create_pipelines(
     }
 }
 
-/// SAFETY: the program's own structure.
+/// SAFETY: must be the program's own structure.
 unsafe fn pipeline(device: Handle, handle: u64, info: &ComputePipelineInfo) {
     static INLINE: AtomicU64 = AtomicU64::new(1 << 63);
     let (mut subgroup, mut inline) = (0, 0);
     let mut at = info.stage.base.next;
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     while let Some(base) = unsafe { at.as_ref() } {
         match base.kind {
-            // SAFETY: what its kind says.
+            // SAFETY: the kind determines the type.
             SUBGROUP_SIZE_CREATE_INFO => subgroup = unsafe { (*at.cast::<SubgroupSize>()).size },
             SHADER_MODULE_CREATE_INFO if info.stage.module == 0 => {
                 inline = INLINE.fetch_add(1, Ordering::Relaxed);
@@ -87,7 +87,7 @@ unsafe fn pipeline(device: Handle, handle: u64, info: &ComputePipelineInfo) {
     }
     let mut constants = [bodies::Constant { id: 0, offset: 0, size: 0, reserved: 0 }; MOST_CONSTANTS];
     let (mut count, mut data): (usize, &[u8]) = (0, &[]);
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     if let Some(of) = unsafe { info.stage.specialization.as_ref() } {
         for (place, to) in constants.iter_mut().enumerate().take(of.count as usize) {
             // SAFETY: the program's own list.
@@ -131,6 +131,6 @@ pub unsafe extern "C" fn set_name(device: Handle, info: *const ObjectName) -> Re
         write(kind::NAME, &[bytes(&body), name]);
     }
     let next = next!(device, vkSetDebugUtilsObjectNameEXT as unsafe extern "C" fn(Handle, *const ObjectName) -> Result);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     next.map_or(SUCCESS, |next| unsafe { next(device, info) })
 }

@@ -7,13 +7,13 @@ use crate::{next, sys, times};
 
 /// Reserves its record before the call, so that no wait for it is recorded earlier.
 ///
-/// SAFETY: `fill` writes `count` handles.
+/// SAFETY: `fill` must write `count` handles.
 unsafe fn submitted(queue: Handle, fence: u64, count: usize, fill: impl FnOnce(*mut u64), call: impl FnOnce() -> Result) -> Result {
     let place = begin(size_of::<bodies::Submit>() + count * 8);
     let time_ns = sys::now_ns();
     // The program may reuse its list once the call returns.
     if let Some(place) = &place {
-        // SAFETY: the reservation is as long.
+        // SAFETY: the reservation has this length.
         fill(unsafe { place.body().add(size_of::<bodies::Submit>()) }.cast());
     }
     let result = call();
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn submit(queue: Handle, count: u32, infos: *const SubmitI
             }
         }
     };
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         let of = |info: &SubmitInfo, place: usize| *info.buffers.add(place);
         times::submitting(queue, fence, list.iter().flat_map(|info| (0..info.count as usize).map(move |place| of(info, place))));
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn submit(queue: Handle, count: u32, infos: *const SubmitI
 
 type Submit2 = unsafe extern "C" fn(Handle, u32, *const SubmitInfo2, u64) -> Result;
 
-/// SAFETY: the program's own call.
+/// SAFETY: must be the program's own call.
 unsafe fn both(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64, next: Option<Submit2>) -> Result {
     let Some(next) = next else { return ERROR_INITIALIZATION_FAILED };
     // SAFETY: the program's own list.
@@ -86,7 +86,7 @@ unsafe fn both(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64,
             }
         }
     };
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe {
         let of = |info: &SubmitInfo2, place: usize| (*info.buffers.add(place)).buffer;
         times::submitting(queue, fence, list.iter().flat_map(|info| (0..info.count as usize).map(move |place| of(info, place))));
@@ -95,18 +95,18 @@ unsafe fn both(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64,
 }
 
 pub unsafe extern "C" fn submit2(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64) -> Result {
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe { both(queue, count, infos, fence, next!(queue, vkQueueSubmit2 as Submit2)) }
 }
 
 pub unsafe extern "C" fn submit2_khr(queue: Handle, count: u32, infos: *const SubmitInfo2, fence: u64) -> Result {
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     unsafe { both(queue, count, infos, fence, next!(queue, vkQueueSubmit2KHR as Submit2)) }
 }
 
 pub unsafe extern "C" fn queue_idle(queue: Handle) -> Result {
     let next = next!(queue, vkQueueWaitIdle as unsafe extern "C" fn(Handle) -> Result);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(queue) });
     if result == SUCCESS {
         ended(done::QUEUE, queue as u64);
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn queue_idle(queue: Handle) -> Result {
 
 pub unsafe extern "C" fn device_idle(device: Handle) -> Result {
     let next = next!(device, vkDeviceWaitIdle as unsafe extern "C" fn(Handle) -> Result);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(device) });
     if result == SUCCESS {
         ended(done::DEVICE, device as u64);
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn device_idle(device: Handle) -> Result {
 pub unsafe extern "C" fn wait(device: Handle, count: u32, fences: *const u64, all: u32, timeout: u64) -> Result {
     type Next = unsafe extern "C" fn(Handle, u32, *const u64, u32, u64) -> Result;
     let next = next!(device, vkWaitForFences as Next);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(device, count, fences, all, timeout) });
     // If any one of several fences may have ended the wait, it is unknown which one did.
     if result == SUCCESS && (all != 0 || count == 1) && !fences.is_null() {
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn wait(device: Handle, count: u32, fences: *const u64, al
 
 pub unsafe extern "C" fn status(device: Handle, fence: u64) -> Result {
     let next = next!(device, vkGetFenceStatus as unsafe extern "C" fn(Handle, u64) -> Result);
-    // SAFETY: the program's own call.
+    // SAFETY: forwards the program's own call.
     let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(device, fence) });
     if result == SUCCESS {
         ended(done::FENCE, fence);

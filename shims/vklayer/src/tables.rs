@@ -17,14 +17,14 @@ macro_rules! functions {
         pub enum At { $($name,)* Count }
 
         const NAMES: [&CStr; At::Count as usize] = [$(
-            // SAFETY: ends in its one NUL.
+            // SAFETY: the string has one NUL, at its end.
             unsafe { CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
         )*];
 
         /// The wrapper of a device function.
         pub fn wrapper(name: &CStr) -> Option<(At, Function)> {
             $(if name.to_bytes() == stringify!($name).as_bytes() {
-                // SAFETY: only ever called with the type that its name has.
+                // SAFETY: only called with the type of the function of this name.
                 let function = unsafe { core::mem::transmute::<*const (), Function>($wrapper as *const ()) };
                 return Some((At::$name, function));
             })*
@@ -87,7 +87,7 @@ pub type Get = unsafe extern "C" fn(Handle, *const c_char) -> Function;
 pub static DEVICES: [DispatchTable; MOST] = [const { DispatchTable::EMPTY }; MOST];
 pub static INSTANCES: [DispatchTable; MOST] = [const { DispatchTable::EMPTY }; MOST];
 
-/// SAFETY: a dispatchable handle, or null.
+/// SAFETY: `handle` must be dispatchable, or null.
 unsafe fn key(handle: Handle) -> usize {
     if handle.is_null() {
         return 0;
@@ -103,20 +103,20 @@ fn find(tables: &'static [DispatchTable], key: usize) -> Option<&'static Dispatc
     tables.iter().find(|table| table.key.load(Ordering::Acquire) == key)
 }
 
-/// SAFETY: a dispatchable handle, or null.
+/// SAFETY: `handle` must be dispatchable, or null.
 pub unsafe fn get(tables: &'static [DispatchTable], handle: Handle) -> Option<(Get, Handle)> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let table = find(tables, unsafe { key(handle) })?;
     let at = table.get.load(Ordering::Acquire);
-    // SAFETY: nothing but such functions is stored there.
+    // SAFETY: only functions of this type are stored there.
     (at != 0).then(|| (unsafe { core::mem::transmute::<usize, Get>(at) }, table.handle.load(Ordering::Acquire) as Handle))
 }
 
 /// Registers a new device or instance. False if there is no space.
 ///
-/// SAFETY: a dispatchable handle that was just made, and its own functions.
+/// SAFETY: `handle` must be a dispatchable handle that was just created, with its own functions.
 pub unsafe fn enter(tables: &'static [DispatchTable], handle: Handle, get: Get, with_functions: bool) -> bool {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let key = unsafe { key(handle) };
     for table in tables {
         // A slot that is being filled has this key, which is not a valid pointer.
@@ -139,9 +139,9 @@ pub unsafe fn enter(tables: &'static [DispatchTable], handle: Handle, get: Get, 
     false
 }
 
-/// SAFETY: a dispatchable handle, or null.
+/// SAFETY: `handle` must be dispatchable, or null.
 pub unsafe fn leave(tables: &'static [DispatchTable], handle: Handle) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     if let Some(table) = find(tables, unsafe { key(handle) }) {
         table.key.store(0, Ordering::Release);
     }
@@ -149,9 +149,9 @@ pub unsafe fn leave(tables: &'static [DispatchTable], handle: Handle) {
 
 /// The next function for a handle, as a number; 0 if there is none.
 ///
-/// SAFETY: a dispatchable handle, or null.
+/// SAFETY: `handle` must be dispatchable, or null.
 pub unsafe fn next(handle: Handle, at: At) -> usize {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let table = find(&DEVICES, unsafe { key(handle) });
     table.and_then(|table| table.next.get(at as usize)).map_or(0, |place| place.load(Ordering::Relaxed))
 }
@@ -161,7 +161,7 @@ pub unsafe fn next(handle: Handle, at: At) -> usize {
 macro_rules! next {
     ($handle:expr, $name:ident as $type:ty) => {{
         #[allow(unused_unsafe, reason = "used within unsafe blocks, too")]
-        // SAFETY: a handle of the program's own call; what is stored there has this type.
+        // SAFETY: a handle of the program's own call; the stored function has this type.
         let at = unsafe { $crate::tables::next($handle, $crate::tables::At::$name) };
         #[allow(unused_unsafe, reason = "as above")]
         // SAFETY: as above.

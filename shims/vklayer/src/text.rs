@@ -2,15 +2,15 @@
 
 use core::ffi::{CStr, c_char};
 
-/// Longest name that is kept.
+/// The maximum length of a name.
 const MOST: usize = 4096;
 
-/// SAFETY: null, or a string that ends in NUL and lives for the call.
+/// SAFETY: `at` must be null, or a NUL-terminated string that lives for the call.
 pub unsafe fn text<'a>(at: *const c_char) -> &'a [u8] {
     if at.is_null() {
         return &[];
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { CStr::from_ptr(at) }.to_bytes();
     bytes.get(..bytes.len().min(MOST)).unwrap_or(bytes)
 }

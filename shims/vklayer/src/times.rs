@@ -2,10 +2,10 @@
 //!
 //! Both are written when all earlier work has ended, so nothing waits for them. If two dispatches overlap, the second
 //! gets only the time after the end of the first. A pool is reset in the command buffer at a dispatch, where no render
-//! pass can be open. Results are read when a fence after the submission, its queue or its device has ended, or when the
-//! buffer begins anew, and never waited for. A dispatch that cannot be timed (a queue without timestamps, secondary
-//! buffers, a buffer that is submitted again before it ended, no space) has no time, and the program's own calls are
-//! forwarded unchanged.
+//! pass can be open. Results are read when a fence after the submission has signalled, when its queue or device is
+//! idle, or when the buffer begins again; nothing waits for them. A dispatch that cannot be timed (a queue without
+//! timestamps, secondary buffers, a buffer that is submitted again before it ended, no space) has no time, and the
+//! program's own calls are forwarded unchanged.
 
 use crate::abi::*;
 use crate::bodies::{self, done, kind};
@@ -15,6 +15,8 @@ use crate::trace::{bytes, write};
 use crate::{blind, sys};
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+mod state;
 
 /// The number of dispatches that one pool can time.
 const PAIRS: usize = 512;
@@ -143,7 +145,7 @@ struct State {
     read: [u64; PAIRS * 4],
 }
 
-// SAFETY: reached through the lock alone; what it holds are numbers and functions.
+// SAFETY: accessed only through the lock; it contains only numbers and functions.
 unsafe impl Send for State {}
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -175,27 +177,27 @@ fn say(number: u32, why: &[u8]) {
     }
 }
 
-/// SAFETY: the device's own function of this type.
+/// SAFETY: the device's function of this name must have this type.
 unsafe fn found<T: Copy>(get: Get, handle: Handle, name: &CStr) -> Option<T> {
     const { assert!(size_of::<T>() == size_of::<usize>()) };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let function = unsafe { get(handle, name.as_ptr()) }?;
-    // SAFETY: pointers to functions, both.
+    // SAFETY: both are function pointers.
     Some(unsafe { core::mem::transmute_copy::<unsafe extern "C" fn(), T>(&function) })
 }
 
-/// SAFETY: a dispatchable handle.
+/// SAFETY: `handle` must be dispatchable.
 unsafe fn family(handle: Handle) -> usize {
-    // SAFETY: as the caller says; all of them begin with the loader's pointer.
+    // SAFETY: guaranteed by the caller; all dispatchable objects begin with the loader's pointer.
     unsafe { *handle.cast::<usize>() }
 }
 
 /// A device was created.
 ///
-/// SAFETY: handles of the program's, and functions of theirs.
+/// SAFETY: must be the program's own handles, with their functions.
 pub unsafe fn opened(get: Get, instance: Handle, physical: Handle, device: Handle, of_device: Get, properties: &Properties) {
     let Some(mut state) = state() else { return };
-    // SAFETY: named so.
+    // SAFETY: the function of this name has this type.
     let functions = unsafe {
         let found = (
             found::<CreatePool>(of_device, device, c"vkCreateQueryPool"),
@@ -211,18 +213,18 @@ pub unsafe fn opened(get: Get, instance: Handle, physical: Handle, device: Handl
             _ => None,
         }
     };
-    // SAFETY: named so.
+    // SAFETY: the function of this name has this type.
     let families = unsafe { found::<GetFamilies>(get, instance, c"vkGetPhysicalDeviceQueueFamilyProperties") };
     let (Some(functions), Some(families)) = (functions, families) else { return say(0, b"timestamps: functions that the device does not have") };
     let nothing = Family { flags: 0, count: 0, bits: 0, granularity: [0; 3] };
     let (mut list, mut count) = ([nothing; MOST_FAMILIES], MOST_FAMILIES as u32);
-    // SAFETY: room for so many.
+    // SAFETY: the buffer has space for `count` items.
     unsafe { families(physical, &raw mut count, list.as_mut_ptr()) };
     let mut bits = [0; MOST_FAMILIES];
     for (to, from) in bits.iter_mut().zip(list.iter().take(count as usize)) {
         *to = from.bits.min(64) as u8;
     }
-    // SAFETY: plain data, longer than that.
+    // SAFETY: plain data that is longer than this offset.
     let period = unsafe { (&raw const *properties).cast::<u8>().add(PERIOD_AT).cast::<u32>().read_unaligned() };
     if !TICKS.contains(&f32::from_bits(period)) {
         return say(1, b"timestamps: a device that does not say how long a tick is");
@@ -235,7 +237,7 @@ pub unsafe fn opened(get: Get, instance: Handle, physical: Handle, device: Handl
 
 /// A device is destroyed; its pools are destroyed first.
 ///
-/// SAFETY: the program's own call.
+/// SAFETY: must be the program's own call.
 pub unsafe fn closed(device: Handle) {
     let Some(mut state) = state() else { return };
     let state = &mut *state;
@@ -243,7 +245,7 @@ pub unsafe fn closed(device: Handle) {
     let functions = state.devices.get(place).and_then(|of| of.functions);
     for pool in state.pools.iter_mut().filter(|of| of.handle != 0 && of.device == place as u32) {
         if let Some(functions) = functions {
-            // SAFETY: ours; nothing of the device may be under way any more.
+            // SAFETY: our own pool; no work of the device may still be in progress.
             unsafe { (functions.destroy)(device, pool.handle, core::ptr::null()) };
         }
         *pool = Pool { handle: 0, device: 0, taken: false };
@@ -284,7 +286,7 @@ pub fn command_pool_gone(device: Handle, pool: u64) {
     }
 }
 
-/// SAFETY: as many handles as are told.
+/// SAFETY: `buffers` must contain `count` handles.
 pub unsafe fn allocated(device: Handle, pool: u64, level: u32, count: u32, buffers: *const Handle) {
     let Some(mut state) = state() else { return };
     let state = &mut *state;
@@ -299,7 +301,7 @@ pub unsafe fn allocated(device: Handle, pool: u64, level: u32, count: u32, buffe
         return say(5, b"timestamps of a queue that writes none");
     }
     for at in 0..count as usize {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let handle = unsafe { *buffers.add(at) } as usize;
         let first = place_of(handle);
         let free = (0..REACH).map(|step| (first + step) % MOST_BUFFERS).find(|at| state.buffers.get(*at).is_some_and(|of| of.handle == 0));
@@ -333,18 +335,18 @@ pub struct Timed {
 
 /// Before a dispatch is recorded.
 ///
-/// SAFETY: the program's own command buffer, which it is recording.
+/// SAFETY: `command` must be a command buffer that the program is recording.
 pub unsafe fn before(command: Handle) -> Timed {
     let none = Timed { number: 0, end: None };
     let Some(mut state) = state() else { return none };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { state.stamp(command) }.unwrap_or(none)
 }
 
 impl Timed {
     /// After it was recorded.
     ///
-    /// SAFETY: the same command buffer.
+    /// SAFETY: must be the same command buffer.
     pub unsafe fn after(self, command: Handle) {
         if let Some((stamp, pool, query)) = self.end {
             // SAFETY: as the caller says; the pool is ours.
@@ -368,11 +370,11 @@ pub fn freed(command: Handle) {
 
 /// Before a submission; see [`refused`].
 ///
-/// SAFETY: the program's own queue.
+/// SAFETY: must be the program's own queue.
 pub unsafe fn submitting(queue: Handle, fence: u64, buffers: impl Iterator<Item = Handle>) {
     let Some(mut state) = state() else { return };
     let state = &mut *state;
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let (queue, family) = (queue as usize, unsafe { family(queue) });
     state.order += 1;
     let order = state.order;
@@ -397,9 +399,9 @@ pub fn refused(queue: Handle) {
     state.drop_pending(|of| of.queue == queue as usize && of.order == last);
 }
 
-/// Something was seen to end: its times are recorded before its end.
+/// Records the times of work that was seen to end, before its end is recorded.
 ///
-/// SAFETY: the program's own handle, of the kind that `what` says.
+/// SAFETY: `handle` must be the program's own handle, of the kind in `what`.
 pub unsafe fn ended(what: u32, handle: u64) {
     let Some(mut state) = state() else { return };
     let state = &mut *state;
@@ -413,7 +415,7 @@ pub unsafe fn ended(what: u32, handle: u64) {
         done::QUEUE => (handle as usize, u64::MAX),
         _ => (0, u64::MAX),
     };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let whose = if what == done::DEVICE || what == done::LOST { unsafe { family(handle as Handle) } } else { 0 };
     let ends = |of: &Pending| if whose != 0 { of.family == whose } else { of.queue == queue && of.order <= until };
     if what != done::LOST {
@@ -423,159 +425,4 @@ pub unsafe fn ended(what: u32, handle: u64) {
         }
     }
     state.drop_pending(ends);
-}
-
-impl State {
-    fn at(&self, command: Handle) -> Option<usize> {
-        let first = place_of(command as usize);
-        (0..REACH).map(|step| (first + step) % MOST_BUFFERS).find(|at| self.buffers.get(*at).is_some_and(|of| of.handle == command as usize))
-    }
-
-    fn wait_for(&mut self, pending: Pending) {
-        match self.pending.get_mut(self.waiting) {
-            Some(to) => {
-                *to = pending;
-                self.waiting += 1;
-            }
-            None => say(7, b"timestamps: more submissions under way than are kept"),
-        }
-    }
-
-    fn drop_pending(&mut self, which: impl Fn(&Pending) -> bool) {
-        let mut kept = 0;
-        for at in 0..self.waiting {
-            let Some(of) = self.pending.get(at).copied() else { break };
-            if !which(&of) {
-                if let Some(to) = self.pending.get_mut(kept) {
-                    *to = of;
-                }
-                kept += 1;
-            }
-        }
-        self.waiting = kept;
-    }
-
-    /// If unread work of it ended, the program knew that by another sign: otherwise it could not begin the buffer
-    /// again.
-    fn renew(&mut self, command: Handle) {
-        let Some(place) = self.at(command) else { return };
-        for at in 0..self.waiting {
-            let Some(of) = self.pending.get(at).copied().filter(|of| of.buffer == command as usize) else { continue };
-            self.tell(place, of.buffer, of.number);
-        }
-        self.drop_pending(|of| of.buffer == command as usize);
-        if let Some(of) = self.buffers.get_mut(place) {
-            of.count = 0;
-            of.fresh = 0;
-        }
-    }
-
-    fn forget(&mut self, command: Handle) {
-        self.renew(command);
-        let Some(place) = self.at(command) else { return };
-        let Some(of) = self.buffers.get_mut(place) else { return };
-        of.handle = 0;
-        let (count, list) = (core::mem::take(&mut of.pools) as usize, of.pool);
-        for number in list.iter().take(count) {
-            if let Some(pool) = self.pools.get_mut(*number as usize) {
-                pool.taken = false;
-            }
-        }
-    }
-
-    /// SAFETY: the program's own command buffer, which it is recording.
-    unsafe fn stamp(&mut self, command: Handle) -> Option<Timed> {
-        let place = self.at(command)?;
-        let of = *self.buffers.get(place)?;
-        let (chunk, slot) = (of.count as usize / PAIRS, of.count as usize % PAIRS);
-        if chunk >= MOST_OF_BUFFER {
-            say(8, b"timestamps: more dispatches in a command buffer than are timed");
-            return None;
-        }
-        let functions = self.devices.get(of.device as usize)?.functions?;
-        if chunk >= of.pools as usize {
-            let Some(number) = self.pool(of.device) else {
-                say(9, b"timestamps: no query pool is to be had");
-                return None;
-            };
-            let buffer = self.buffers.get_mut(place)?;
-            *buffer.pool.get_mut(chunk)? = number;
-            buffer.pools += 1;
-        }
-        let buffer = self.buffers.get_mut(place)?;
-        let pool = self.pools.get(*buffer.pool.get(chunk)? as usize)?.handle;
-        if chunk >= buffer.fresh as usize {
-            buffer.fresh += 1;
-            // SAFETY: as the caller says; the pool is ours and has so many.
-            unsafe { (functions.reset)(command, pool, 0, 2 * PAIRS as u32) };
-        }
-        buffer.count += 1;
-        // SAFETY: as above.
-        unsafe { (functions.stamp)(command, BOTTOM, pool, 2 * slot as u32) };
-        Some(Timed { number: of.count + 1, end: Some((functions.stamp, pool, 2 * slot as u32 + 1)) })
-    }
-
-    /// An unused pool, by its index.
-    fn pool(&mut self, device: u32) -> Option<u16> {
-        let free = self.pools.iter().position(|of| of.handle != 0 && of.device == device && !of.taken);
-        if let Some(place) = free {
-            self.pools.get_mut(place)?.taken = true;
-            return u16::try_from(place).ok();
-        }
-        let place = self.pools.iter().position(|of| of.handle == 0)?;
-        let of = self.devices.get(device as usize)?;
-        let info = PoolInfo {
-            base: Base { kind: QUERY_POOL_CREATE_INFO, next: core::ptr::null_mut() },
-            flags: 0,
-            query: TIMESTAMP,
-            count: 2 * PAIRS as u32,
-            statistics: 0,
-        };
-        let mut handle = 0;
-        // SAFETY: the device's own function; both live for the call.
-        if unsafe { (of.functions?.create)(of.handle as Handle, &raw const info, core::ptr::null(), &raw mut handle) } != SUCCESS || handle == 0 {
-            return None;
-        }
-        *self.pools.get_mut(place)? = Pool { handle, device, taken: true };
-        u16::try_from(place).ok()
-    }
-
-    /// Reads the results of a submission, if no later submission of the same buffer can have overwritten them.
-    fn tell(&mut self, place: usize, buffer: usize, number: u32) {
-        let Some(of) = self.buffers.get(place).copied().filter(|of| of.handle == buffer && of.submissions == number) else { return };
-        let Some(device) = self.devices.get(of.device as usize).copied() else { return };
-        let Some(functions) = device.functions else { return };
-        for (chunk, first) in (0..of.count as usize).step_by(PAIRS).enumerate() {
-            let count = (of.count as usize - first).min(PAIRS);
-            let Some(pool) = of.pool.get(chunk).and_then(|number| self.pools.get(*number as usize)) else { return };
-            self.read = [0; PAIRS * 4];
-            let (len, to) = (size_of_val(&self.read), self.read.as_mut_ptr());
-            // SAFETY: room for as many queries as requested; there is no wait.
-            let result = unsafe { (functions.results)(device.handle as Handle, pool.handle, 0, 2 * count as u32, len, to, 16, RESULTS) };
-            if result < SUCCESS {
-                return say(10, b"timestamps that the driver did not give");
-            }
-            // Start and end of each pair; unavailable ones are skipped.
-            for pair in 0..count {
-                let value = |at: usize| self.read.get(at).copied().unwrap_or(0);
-                let both = [value(4 * pair), value(4 * pair + 2)];
-                let there = value(4 * pair + 1) != 0 && value(4 * pair + 3) != 0;
-                for (at, tick) in both.into_iter().enumerate() {
-                    if let Some(to) = self.read.get_mut(2 * pair + at) {
-                        *to = if there { tick } else { 0 };
-                    }
-                }
-            }
-            let body = bodies::Times {
-                buffer: buffer as u64,
-                period: device.period,
-                bits: of.bits,
-                first: first as u32 + 1,
-                count: count as u32,
-            };
-            // SAFETY: plain data, as long.
-            let ticks = unsafe { core::slice::from_raw_parts(self.read.as_ptr().cast::<u8>(), count * 16) };
-            write(kind::TIMES, &[bytes(&body), ticks]);
-        }
-    }
 }

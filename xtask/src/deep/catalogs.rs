@@ -53,7 +53,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(agreed)
 }
 
-/// Objects and kernels compared, and what differed.
+/// The compared objects and kernels, and the differences.
 fn compare(readelf: &Path, dir: &LibraryDir, target: &str) -> anyhow::Result<(usize, usize, Vec<String>)> {
     let (mut objects, mut kernels, mut wrong) = (0, 0, Vec::new());
     let scratch = tempfile::tempdir()?;

@@ -1,10 +1,10 @@
-//! The computed choice of GEMM kernels against hipBLASLt and rocBLAS on the stand-in GPU, for every release and target in the
-//! cache. The libraries' answers are kept, so that a run that was stopped goes on where it was.
+//! Compares the computed choice of GEMM kernels with hipBLASLt and rocBLAS on the stand-in GPU, for every release and
+//! target in the cache. The libraries' answers are cached, so that an interrupted run continues where it stopped.
 
 use anyhow::Context;
 use std::{env, fs, process::Command};
 
-/// Products for each library, release and card.
+/// The number of products per library, release and card.
 const PRODUCTS: &str = "1500";
 
 pub fn run() -> anyhow::Result<bool> {

@@ -1,5 +1,5 @@
 //! The gfx1201 device code that no available package ships: ggml's Q4_K multiplication kernels, compiled from the
-//! registry's source, and a census of which tiles have code and which are stubs.
+//! registry's source, and a census of the tiles with code and the stubs.
 //!
 //! Headers and device libraries come from Debian packages through a private apt root; the compiler is the machine's own
 //! clang (21 or 22). Compiled objects stay in the cache, so a second run only counts.
@@ -140,7 +140,7 @@ fn report(page: &mut String, unit: &str, kernels: &[Counted]) {
     let _ =
         writeln!(page, "\n## {unit}\n\n{} kernels, {} live, {stubs} stubs.\n", kernels.len(), kernels.len() - stubs);
     let _ = writeln!(page, "| kernel | code | VGPRs | bytes |\n|---|---|---:|---:|");
-    // Only the vector kernels of the type in question.
+    // Only the vector kernels of the requested type.
     for kernel in kernels.iter().filter(|k| k.name.contains("(ggml_type)12,") && !k.name.contains("fixup")) {
         let name = kernel.name.split(">(").next().unwrap_or(&kernel.name).trim_start_matches("void ");
         let what = if kernel.stub { "stub" } else { "live" };

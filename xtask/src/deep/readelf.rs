@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What was compared in one file, or in all files of one artifact.
+/// The comparisons in one file, or in all files of one artifact.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     files: u64,

@@ -1,5 +1,5 @@
 //! Builds all of ggml's HIP backend, and llama-bench of the same tree, for the card of the field notes; shows its
-//! content, and what the dry run selects with it. Can be interrupted at any time; compiled objects are kept.
+//! content, and the selections of the dry run with it. Can be interrupted at any time; compiled objects are kept.
 //!
 //! `WHICHKERNEL_BUILD_SOURCE` names another checkout (Ollama's at the notes' pin), `WHICHKERNEL_BUILD_WITH` the
 //! llama.cpp that it is built from; without tools only the kernels are counted.
@@ -61,7 +61,7 @@ pub fn run() -> anyhow::Result<bool> {
         page.push_str(&format!("\n## Dry run\n\n```text\n{selected}```\n"));
     }
     page.push_str(&moved(&before, &tool.grades()?));
-    // Its path on this machine does not belong in the output.
+    // Removes its path on this machine from the output.
     let place = built.library.parent().map(|dir| dir.display().to_string()).unwrap_or_default();
     let page = page.replace(&format!("{place}/"), "").replace(&place, &built.name);
     fs::write(PAGE, page).context(PAGE)?;
@@ -69,7 +69,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(built.units == built.all_units && kernels > 0)
 }
 
-/// A claim's id, its grade, and what it says.
+/// A claim's id, its grade, and its text.
 type Grades = Vec<(String, String, String)>;
 
 /// This program, with a separate ledger.

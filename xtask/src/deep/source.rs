@@ -1,11 +1,11 @@
 //! Compares the evaluator's answers with those of each version's real host code, compiled.
 //!
 //! `source/build.sh` compiles a tree's own units for the host alone and links them with `source/driver.cu`, a runtime
-//! that has no device: it answers for the GPU in question and notes which kernel is launched. It contains nothing of
-//! the evaluator. The HIP headers are Debian's; with `WHICHKERNEL_CUDA_HEADERS` naming a CUDA toolkit's root, NVIDIA's
-//! GPUs are compared too. Revisions come from the clone that `WHICHKERNEL_LLAMA_REPO` names. Objects stay in the cache,
-//! so a second run compiles nothing. The answers for releases with an embedded table are kept as golden files for every
-//! test run.
+//! without a device: it answers for the GPU in question and records the launched kernel. It shares no code with the
+//! evaluator. The HIP headers are Debian's; with `WHICHKERNEL_CUDA_HEADERS` naming a CUDA toolkit's root, NVIDIA's GPUs
+//! are compared too. Revisions come from the clone that `WHICHKERNEL_LLAMA_REPO` names. Objects stay in the cache, so a
+//! second run compiles nothing. The answers for releases with an embedded table are kept as golden files for every test
+//! run.
 //!
 //! Then every version of the crates that vendor ggml is evaluated: `source/registry.rs`.
 
@@ -138,7 +138,8 @@ fn compare(tree: &Tree, compiled: &Compiled) -> anyhow::Result<(usize, usize)> {
     Ok((rows, different))
 }
 
-/// One line per GPU and types that are alike: from which column count on which path, width or tile, and bounds check.
+/// One line per GPU and per group of types with equal results: the column counts at which the path, width or tile, and
+/// bounds check change.
 fn keep(rev: &str, compiled: &Compiled) -> anyhow::Result<()> {
     let mut lines: BTreeMap<(usize, String), Vec<&str>> = BTreeMap::new();
     for (position, gpu) in DEFAULT_GPUS.iter().enumerate() {

@@ -3,8 +3,8 @@
 //!
 //! Built like the comparison `source`, with `source/ops.cu` as driver. Trees: the available crates that contain
 //! llama.cpp, and revisions of the clone that `WHICHKERNEL_LLAMA_REPO` names; `WHICHKERNEL_TREES` picks some of them. A
-//! part of what the programs answer is kept as golden files, which `crates/source/tests/compiled_ops.rs` compares in
-//! every test run.
+//! part of the programs' answers is kept as golden files, which `crates/source/tests/compiled_ops.rs` compares in every
+//! test run.
 
 mod symbol;
 
@@ -23,7 +23,7 @@ const REVISIONS: &[&str] = &["b7148", "b10586"];
 const GOLDEN: &str = "crates/source/tests/golden/ops";
 const COLUMNS: &[i64] = &[1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 256, 512];
 
-/// One question's operation, with the words in which the driver is asked, and whether its answers become a golden file.
+/// One operation, with the driver's arguments, and whether its answers become a golden file.
 struct Grid {
     shape: Shape,
     words: String,
@@ -32,7 +32,7 @@ struct Grid {
     kept: bool,
 }
 
-/// Sizes of heads that models have, heads per head of the KV cache, mask or none.
+/// Head sizes of real models, heads per KV head, with and without a mask.
 fn grid() -> Vec<Grid> {
     let mut out = Vec::new();
     let heads = [
@@ -155,7 +155,7 @@ fn build(vendor: Vendor, headers: &Path, sources: &Path, home: &Path) -> anyhow:
     Ok(program)
 }
 
-/// Rows compared and different, by operation; the kept ones are written down.
+/// The numbers of compared and of different rows, by operation; golden answers are written to files.
 fn compare(
     name: &str,
     tree: &Tree,
@@ -268,7 +268,7 @@ fn evaluate(tree: &Tree, grid: &Grid, devices: &[Device], open: &mut BTreeSet<St
                     (Outcome::Chosen(choice), Some(launch)) if choice.path.name() != "BLAS" => launch.instance(),
                     (Outcome::Chosen(choice), _) => choice.path.name().to_owned(),
                     (Outcome::Undetermined { why, .. }, _)
-                        if why.contains("abort") || why.contains("no such tensor") =>
+                        if ["abort", "no such tensor"].iter().any(|part| why.to_string().contains(part)) =>
                     {
                         "ABORT".to_owned()
                     }
@@ -281,7 +281,7 @@ fn evaluate(tree: &Tree, grid: &Grid, devices: &[Device], open: &mut BTreeSet<St
     Ok(out)
 }
 
-/// `OP NUMBERS;GPUS;TYPES;from:kernel from:kernel ...`, GPUs and types with the same answers together.
+/// `OP NUMBERS;GPUS;TYPES;from:kernel from:kernel ...`; GPUs and types with the same answers are grouped.
 fn lines(op: &str, grid: &Grid, devices: &[Device], compiled: &Answers) -> String {
     let mut groups: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for ty in &grid.types {

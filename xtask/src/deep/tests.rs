@@ -1,4 +1,4 @@
-//! Tests that are compiled only here: their inputs are too large for every machine, or must be named by a person.
+//! Tests that are compiled only here: their inputs are too large for every machine, or must be provided by the user.
 
 use std::env;
 use std::process::Command;

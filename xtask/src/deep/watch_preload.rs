@@ -1,10 +1,10 @@
-//! Ten million launches under the preload shim, read while they come: every one is counted, none is lost.
+//! Ten million launches under the preload shim, read while they are written: every launch is counted, none is lost.
 
 use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// The launcher makes twenty rounds of this many.
+/// The launcher makes twenty rounds of this many launches.
 const ROUND: u64 = 500_000;
 const ROUNDS: u64 = 20;
 

@@ -5,7 +5,7 @@ use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// The launcher makes twenty rounds of this many.
+/// The launcher makes twenty rounds of this many launches.
 const ROUND: u64 = 500_000;
 const ROUNDS: u64 = 20;
 const THREADS: u64 = 4000;
@@ -17,8 +17,8 @@ pub fn run() -> anyhow::Result<bool> {
     let (stub, runtime, program) =
         (home.path().join("stub.c"), home.path().join("libamdhip64.so.6"), home.path().join("launcher"));
     std::fs::write(&stub, STUB)?;
-    // Not optimised: a launch function that begins with a push, as the real one does. The launcher registers its kernels in `main`, where
-    // no static map sees it, so they have no names here.
+    // Not optimised, so that the launch function begins with a push, like the real one. The launcher registers its
+    // kernels in `main`, where no static map finds them, so they have no names here.
     compile(&runtime, &stub, &["-O0", "-shared", "-fPIC", "-Wl,-soname,libamdhip64.so.6"])?;
     let search = format!("-Wl,-rpath,{place}");
     let source = Path::new("crates/watch/tests/data/launcher.c");

@@ -1,4 +1,4 @@
-//! The release build without a trace of the directory that it was made in.
+//! The release build, without any path of the build directory in it.
 
 use super::release::{Release, TARGET};
 use anyhow::{Context as _, ensure};
@@ -40,7 +40,7 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     Ok(target.join(TARGET).join("release/whichkernel"))
 }
 
-/// A variable of the environment replaces the one of `.cargo/config.toml`, so both are given together.
+/// An environment variable replaces the value in `.cargo/config.toml`, so both are combined.
 fn configured_cflags() -> anyhow::Result<String> {
     let config = fs::read_to_string(top().join(".cargo/config.toml"))?;
     let line =

@@ -1,4 +1,4 @@
-//! What every package carries: the program, manual pages, completions, licences, notices, the list of components.
+//! The contents of every package: the program, manual pages, completions, licences, notices, the list of components.
 
 use super::release::Release;
 use super::{build::top, notices, sbom, third_party};
@@ -11,7 +11,7 @@ pub struct Contents {
     pub binary: Vec<u8>,
     /// By file name, sorted; not compressed.
     pub man: Vec<(String, Vec<u8>)>,
-    /// Of bash, zsh and fish.
+    /// For bash, zsh and fish.
     pub completions: [Vec<u8>; 3],
     /// Licences, notices and documentation by file name, sorted.
     pub docs: Vec<(String, Vec<u8>)>,
@@ -56,7 +56,7 @@ impl Contents {
         Ok(Contents { binary: bytes, man: files(&pages)?, completions: [bash?, zsh?, fish?], docs })
     }
 
-    /// Laid out below `usr`, as distributions do. `zsh` and `doc` differ between them.
+    /// The layout below `usr`, as in distributions. `zsh` and `doc` differ between them.
     pub fn installed(&self, zsh: &str, doc: &str) -> anyhow::Result<Vec<Entry>> {
         let mut all = vec![Entry::program("usr/bin/whichkernel", &self.binary)];
         for (name, page) in &self.man {
@@ -86,7 +86,7 @@ pub fn directories(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// The program's own answer in English, without settings of whoever runs this.
+/// The program's own output in English, independent of the user's settings.
 fn answered(binary: &Path, args: &[&str], home: &Path) -> anyhow::Result<Vec<u8>> {
     let mut command = Command::new(binary);
     command.args(["--lang", "en"]).args(args).env_clear().env("HOME", home).current_dir(home);

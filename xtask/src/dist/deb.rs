@@ -43,7 +43,7 @@ fn control(release: &Release, entries: &[Entry]) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// What `dpkg --verify` compares with.
+/// The checksums for `dpkg --verify`.
 fn md5sums(entries: &[Entry]) -> anyhow::Result<String> {
     use md5::Digest as _;
     let mut text = String::new();

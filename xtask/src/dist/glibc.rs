@@ -5,7 +5,8 @@ use anyhow::{Context as _, ensure};
 use std::fmt;
 use std::path::Path;
 
-/// RHEL 9, Ubuntu 22.04 and Debian 12 have this or a later one. Packages state it, so a higher one is refused.
+/// RHEL 9, Ubuntu 22.04 and Debian 12 have this version or a later one. Packages state it, so a higher requirement is
+/// an error.
 pub const FLOOR: Version = Version(2, 34);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the packages of a release, the same bytes from every directory.
 //!
-//! Times come from the commit, owners are root, entries are sorted, and the build has no path of this machine in it. One file here per kind of
-//! package; [`contents`] has what all of them carry.
+//! Times come from the commit, owners are root, entries are sorted, and the build contains no path of this machine.
+//! There is one file here per kind of package; [`contents`] has their common contents.
 
 mod build;
 mod compress;

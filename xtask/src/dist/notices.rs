@@ -1,4 +1,4 @@
-//! THIRD-PARTY.txt: whose code is in the program, and every licence text once.
+//! THIRD-PARTY.txt: the owners of the code in the program, and every licence text once.
 
 use super::third_party::Component;
 use std::collections::BTreeMap;

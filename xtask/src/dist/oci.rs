@@ -1,5 +1,5 @@
-//! The container image as an OCI archive (<https://github.com/opencontainers/image-spec/blob/main/image-layout.md>): the program with the C
-//! library of the machine that built it, and nothing else.
+//! The container image as an OCI archive (<https://github.com/opencontainers/image-spec/blob/main/image-layout.md>):
+//! only the program and the C library of the machine that built it.
 
 use super::compress::{Effort, gzip};
 use super::contents::{Contents, Entry};
@@ -71,7 +71,7 @@ fn descriptor(kind: &str, blob: &[u8]) -> Value {
     json!({ "mediaType": kind, "digest": format!("sha256:{}", sha256(blob)), "size": blob.len() })
 }
 
-/// The program's libraries where its loader finds them, with the terms of the Debian packages that they come from.
+/// The program's libraries at the paths that its loader searches, with the licences of their Debian packages.
 fn libraries(binary: &Path) -> anyhow::Result<Vec<Entry>> {
     let listed = output("ldd", &[&fs::canonicalize(binary)?.display().to_string()])?;
     let mut entries = Vec::new();

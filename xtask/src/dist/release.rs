@@ -1,4 +1,4 @@
-//! What this release is called and where it comes from: the one description that every package and manifest is made of.
+//! The name and origin of this release: the common description for all packages and manifests.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// More than a line, for package managers that show it.
+/// A description of several lines, for package managers that show it.
 pub const DESCRIPTION: &str = "\
 whichkernel answers which GPU kernel a language model on Ollama or llama.cpp actually runs, and how certain that is: from the source's rules, \
 the shipped libraries, and the launches of live processes. It works for AMD GPUs, and needs no GPU to explain a choice.";
@@ -17,13 +17,14 @@ pub struct Release {
     pub version: String,
     pub summary: String,
     pub licence: String,
-    /// Empty until the project has a public one: then no package names an address.
+    /// Empty until the project has a public repository: then no package contains an address.
     pub repository: String,
     pub commit: String,
     pub has_changes: bool,
-    /// Of the commit, in seconds: SOURCE_DATE_EPOCH (<https://reproducible-builds.org/specs/source-date-epoch/>).
+    /// The time of the commit in seconds: SOURCE_DATE_EPOCH
+    /// (<https://reproducible-builds.org/specs/source-date-epoch/>).
     pub epoch: u64,
-    /// Of `cargo metadata`: every package of the lock file.
+    /// The output of `cargo metadata`: every package of the lock file.
     pub metadata: Value,
 }
 
@@ -53,7 +54,7 @@ impl Release {
         })
     }
 
-    /// As RFC 3339 writes the commit's time.
+    /// The commit's time in RFC 3339.
     pub fn time(&self) -> String {
         sys::clock::rfc3339(SystemTime::UNIX_EPOCH + Duration::from_secs(self.epoch))
     }
@@ -62,13 +63,13 @@ impl Release {
         self.time().chars().take(10).collect()
     }
 
-    /// Where a file of the release is downloaded, once there is a repository.
+    /// The download address of a release file, once there is a repository.
     pub fn address(&self, file: &str) -> String {
         format!("{}/releases/download/v{}/{file}", self.repository, self.version)
     }
 }
 
-/// What a program of the developer's prints, in this tree.
+/// The output of a developer program, run in this tree.
 pub fn output(program: &str, args: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(program).args(args).current_dir(super::build::top()).output();
     let output = output.with_context(|| format!("{program} could not be started"))?;

@@ -1,5 +1,6 @@
 //! The RPM package: lead, signature header, header, cpio archive
-//! (<https://rpm-software-management.github.io/rpm/manual/format_v4.html>). Not signed: its digests guard against damage alone.
+//! (<https://rpm-software-management.github.io/rpm/manual/format_v4.html>). It is not signed: its digests only detect
+//! damage.
 
 use super::compress::{Effort, xz};
 use super::contents::{Contents, Entry, directories};
@@ -34,7 +35,7 @@ pub fn package(release: &Release, contents: &Contents, effort: Effort) -> anyhow
     Ok(Package { name: format!("{}-{}-{RELEASE}.x86_64.rpm", release.name, release.version), bytes })
 }
 
-/// The package's own directory with its files; directories of the system belong to others.
+/// The package's own directory with its files; system directories belong to other packages.
 fn files(entries: Vec<Entry>) -> Vec<Entry> {
     let own = directories(&entries).into_iter().filter(|dir| dir == DOC);
     let dirs: Vec<Entry> = own.map(|path| Entry { path, mode: 0o040_755, bytes: Vec::new() }).collect();
@@ -44,7 +45,7 @@ fn files(entries: Vec<Entry>) -> Vec<Entry> {
     all
 }
 
-/// 96 bytes that only `file` reads today.
+/// 96 bytes that only `file` still reads.
 fn lead(release: &Release) -> Vec<u8> {
     let mut lead = vec![0xed, 0xab, 0xee, 0xdb, 3, 0, 0, 0, 0, 1];
     lead.extend(format!("{}-{}-{RELEASE}", release.name, release.version).bytes().take(65));
@@ -142,7 +143,7 @@ fn put_dependencies(header: &mut Header, release: &Release) {
     header.put(1050, Value::Texts(needs.iter().map(|(.., version)| (*version).to_owned()).collect()));
 }
 
-/// The "newc" form: numbers of eight hexadecimal digits, names and contents padded to four bytes.
+/// The "newc" format: numbers of eight hexadecimal digits, names and contents padded to four bytes.
 fn cpio(files: &[Entry], epoch: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let mut append = |inode: usize, name: &str, mode: u32, bytes: &[u8]| {

@@ -7,7 +7,7 @@ use super::release::{Release, TARGET};
 use std::io;
 use tar::{Builder, EntryType, Header};
 
-/// Directories first, then files, each sorted. `before` is put before every name: `./` in a Debian package.
+/// Directories first, then files, each sorted. `before` is prepended to every name: `./` in a Debian package.
 pub fn archive(entries: &[Entry], before: &str, epoch: u64) -> io::Result<Vec<u8>> {
     let mut tar = Builder::new(Vec::new());
     for dir in directories(entries) {
@@ -45,7 +45,7 @@ fn append(
     tar.append(&header, bytes)
 }
 
-/// The name of the archive without its ending, and of the directory in it.
+/// The name of the archive without its extension, and of the directory in it.
 pub fn stem(release: &Release) -> String {
     format!("{}-{}-{TARGET}", release.name, release.version)
 }

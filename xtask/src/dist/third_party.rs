@@ -1,4 +1,4 @@
-//! The libraries of others that are compiled into the program, with their licences.
+//! Third-party libraries that are compiled into the program, with their licences.
 
 use super::release::{Release, TARGET, output};
 use anyhow::{Context as _, bail};
@@ -12,13 +12,14 @@ pub struct Component {
     /// An SPDX expression.
     pub licence: String,
     pub repository: String,
-    /// Of the archive on crates.io.
+    /// The hash of the archive on crates.io.
     pub sha256: Option<String>,
-    /// The texts that it brings, by file name.
+    /// Its licence texts, by file name.
     pub texts: Vec<(String, String)>,
 }
 
-/// Crates whose archive has no text, and which offer no licence that is here in full: their line of copyright.
+/// Crates without a licence text in their archive, and under no licence whose text is available here: their copyright
+/// line.
 const COPYRIGHT: [(&str, &str); 1] = [("iced-x86", "Copyright (C) 2018-present iced project and contributors")];
 
 /// Sorted by name and version.
@@ -29,7 +30,7 @@ pub fn components(release: &Release) -> anyhow::Result<Vec<Component>> {
     for package in release.metadata["packages"].as_array().into_iter().flatten() {
         let text = |field: &str| package[field].as_str().unwrap_or_default().to_owned();
         let key = (text("name"), text("version"));
-        // Without a source: ours.
+        // A package without a source is our own.
         if package["source"].is_null() || !linked.contains(&key) {
             continue;
         }
@@ -50,7 +51,8 @@ pub fn components(release: &Release) -> anyhow::Result<Vec<Component>> {
     Ok(all)
 }
 
-/// Name and version of every package that the program links. `cargo metadata` joins the features of the whole workspace; `cargo tree` does not.
+/// Name and version of every package that the program links. `cargo metadata` merges the features of the whole
+/// workspace; `cargo tree` does not.
 fn linked() -> anyhow::Result<BTreeSet<(String, String)>> {
     let edges = ["--edges", "normal,no-proc-macro", "--target", TARGET];
     let tree =
@@ -78,7 +80,7 @@ fn checksums() -> anyhow::Result<BTreeMap<(String, String), String>> {
         .collect())
 }
 
-/// The licence files of a crate's archive, those of a bundled C library one directory below included.
+/// The licence files of a crate's archive, including those of a bundled C library one directory below.
 fn texts(dir: &Path, name: &str, licence: &str) -> anyhow::Result<Vec<(String, String)>> {
     const STARTS: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
     let mut found = Vec::new();

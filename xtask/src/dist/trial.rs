@@ -1,8 +1,9 @@
-//! `cargo xtask dist-check DIR [ROOT...]`: installs every package of a directory into clean roots, asks it a question as a user without rights,
-//! and prints how long that took.
+//! `cargo xtask dist-check DIR [ROOT...]`: installs every package of a directory into clean roots, runs it there as an
+//! unprivileged user, and prints the time that this took.
 //!
-//! Without a ROOT, a root has only the C library of this machine, and the tools of this machine install into it. A ROOT is a tar archive of a
-//! whole system (`mmdebstrap --variant=essential --include=python3-venv bookworm bookworm.tar`), whose own tools do it.
+//! Without a ROOT, the root has only the C library of this machine, and the tools of this machine install into it. A
+//! ROOT is a tar archive of a whole system (`mmdebstrap --variant=essential --include=python3-venv bookworm
+//! bookworm.tar`), whose own tools install the package.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const QUESTION: [&str; 4] = ["explain", "9070xt", "Q4_K_M", "290"];
-/// What the answer names: the path of README.md.
+/// The path that the answer must name, as in README.md.
 const ANSWER: &str = "MMQ";
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
@@ -29,7 +30,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     for system in systems.iter().map(Some).chain(systems.is_empty().then_some(None)) {
         for name in &names {
             let Some(kind) = Kind::of(name) else { continue };
-            // A container has nothing of a system: an empty root.
+            // A container has no system: its root is empty.
             let system = system.filter(|_| !matches!(kind, Kind::Oci));
             let root = Root::new(system.map(Path::new))?;
             let seconds = root.installed_and_asked(kind, &dir.join(name))?;
@@ -66,14 +67,14 @@ impl Kind {
 struct Root {
     name: String,
     place: tempfile::TempDir,
-    /// A system with its own tools.
+    /// Whether the root is a system with its own tools.
     whole: bool,
 }
 
 impl Root {
     fn new(system: Option<&Path>) -> anyhow::Result<Root> {
         let place = tempfile::tempdir()?;
-        // A user without rights walks through it.
+        // An unprivileged user must be able to enter it.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(place.path(), open)?;
         let Some(system) = system else {
@@ -132,7 +133,8 @@ impl Root {
         Ok("/usr/bin/whichkernel".into())
     }
 
-    /// By rpm of this machine: a Debian root has no package that provides `libc.so.6` for it, so dependencies are only read.
+    /// Uses rpm of this machine. A Debian root has no package that provides `libc.so.6` for rpm, so dependencies are
+    /// only read.
     fn rpm(&self, package: &Path) -> anyhow::Result<String> {
         let needs = done(Command::new("rpm").args(["-qp", "--requires", "--nosignature"]).arg(package))?;
         ensure!(needs.contains("libc.so.6(GLIBC_2.34)(64bit)"), "{needs}");
@@ -160,7 +162,7 @@ impl Root {
         Ok("/usr/bin/whichkernel".into())
     }
 
-    /// As a container engine does: layout, index, manifest, layers; every blob by its digest.
+    /// Reads the image like a container engine: layout, index, manifest, layers, and every blob by its digest.
     fn oci(&self, package: &Path) -> anyhow::Result<String> {
         let layout = tempfile::tempdir()?;
         done(Command::new("tar").arg("-xf").arg(package).arg("-C").arg(layout.path()))?;
@@ -186,7 +188,7 @@ impl Root {
         command
     }
 
-    /// Copies the libraries that the packages depend on, and nothing else.
+    /// Copies only the libraries that the packages depend on.
     fn with_a_c_library(&self) -> anyhow::Result<()> {
         let listed = done(Command::new("ldd").arg("/bin/sh"))?;
         let loader = listed.split_whitespace().find(|word| word.contains("ld-linux")).context("a loader")?;
@@ -201,7 +203,7 @@ impl Root {
     }
 }
 
-/// What a command printed; an error with all of it if it failed.
+/// The output of a command; if it failed, an error with all of the output.
 fn done(command: &mut Command) -> anyhow::Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

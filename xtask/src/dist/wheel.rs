@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{Cursor, Write as _};
 use zip::write::SimpleFileOptions;
 
-/// The C library that the program needs (`glibc::FLOOR`), as wheels name it.
+/// The C library that the program needs (`glibc::FLOOR`), in the notation of wheels.
 const PLATFORM: &str = "manylinux_2_34_x86_64";
 
 pub fn package(release: &Release, contents: &Contents, effort: Effort) -> anyhow::Result<Package> {
@@ -58,7 +58,7 @@ fn metadata(release: &Release, licences: &[&str]) -> anyhow::Result<String> {
     }
     writeln!(text, "Classifier: Operating System :: POSIX :: Linux\nRequires-Python: >=3.8")?;
     writeln!(text, "Description-Content-Type: text/markdown\n\n{DESCRIPTION}\n")?;
-    // The pictures and pages that it links are in the repository alone: only the first screen.
+    // Only the first example of the README: its pictures and linked pages are only in the repository.
     let readme = fs::read_to_string(top().join("README.md"))?;
     let start = readme.find("```text").context("README.md has no example")?;
     let example = readme[start..].split_inclusive("```").take(2).collect::<String>();

@@ -1,7 +1,7 @@
 //! Compares every distinct encoding of a code object with libLLVM, the library behind llvm-objdump.
 //!
 //! The name and length of an instruction depend only on its own bytes, so each encoding is compared only once. Real
-//! code repeats itself, so this is many times faster than printing all of it. Where every encoding agrees in name and
+//! code repeats itself, so this is many times faster than printing all of it. If every encoding agrees in name and
 //! length, so does the whole walk from one function's start to the next.
 
 use super::objdump::Comparison;
@@ -19,7 +19,7 @@ pub struct Distinct {
     seen: HashMap<&'static str, HashSet<u128, BuildHasherDefault<Mix>>>,
 }
 
-/// The keys are instructions: spread them by one multiplication.
+/// The keys are instructions; one multiplication spreads them.
 #[derive(Default)]
 struct Mix(u64);
 
@@ -75,7 +75,7 @@ impl Distinct {
                         continue;
                     };
                     let at = from + offset;
-                    // What follows distinguishes a single scale from a pair.
+                    // The following word distinguishes a single scale from a pair.
                     let own = if instruction.mnemonic.name().contains("ld_scale") { 16 } else { length };
                     let key = word(&code[at..], own) ^ (((length / 4) as u128) << 126);
                     if seen.insert(key) {
@@ -87,7 +87,7 @@ impl Distinct {
             }
         }
         let encodings: Vec<Words> = fresh.iter().map(|(words, ..)| *words).collect();
-        // As llvm-objdump is run: with the first set of features only.
+        // Uses only the first set of features, like the run of llvm-objdump.
         let first = &features(target.generation)[..1];
         let answers = Oracle::new(llvm, target.name, first)?.ask(&encodings)?;
         for ((words, length, ours), theirs) in fresh.iter().zip(answers) {

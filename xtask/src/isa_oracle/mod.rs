@@ -1,4 +1,4 @@
-//! The instruction decoder against LLVM. `cargo xtask deep isa` runs all of it; the parts can be asked for alone:
+//! Compares the instruction decoder with LLVM. `cargo xtask deep isa` runs all parts; each part can also be run alone:
 //!
 //! - `cargo xtask isa-oracle random [COUNT] [TARGET...]`: random encodings;
 //! - `cargo xtask isa-oracle file FILE [TARGET]`: every instruction of a file's code objects;
@@ -25,7 +25,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
             every(Path::new(file), &mut |_, processor| target.is_none_or(|target| target == processor))?
         }
         "quick" => {
-            // The second bundle is the small one: 20,000 instructions for each of its targets.
+            // The second bundle is the smaller one: 20,000 instructions for each of its targets.
             let library = "bitsandbytes/libbitsandbytes_rocm715.so";
             let file = test_artifacts::directory("bitsandbytes-0.50.2").join(library);
             every(&file, &mut |label, _| label.ends_with("[1]"))?
@@ -35,7 +35,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(if agreed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Compares the code objects of a file that `wanted` names, by label and processor; prints a line for each.
+/// Compares the code objects of a file that `wanted` selects by label and processor; prints a line for each.
 fn every(file: &Path, wanted: &mut dyn FnMut(&str, &str) -> bool) -> anyhow::Result<bool> {
     let mut agreed = true;
     let mut compared = 0;

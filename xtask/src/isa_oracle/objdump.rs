@@ -15,9 +15,9 @@ pub struct Comparison {
     pub instructions: u64,
     /// Words that we cannot decode.
     pub undecoded: u64,
-    /// Words that LLVM prints as `.long` and we decode.
+    /// Words that LLVM prints as `.long` but we decode.
     pub only_ours: u64,
-    /// What was said differently, how often, and where first.
+    /// Each difference, with its count and its first position.
     pub differences: BTreeMap<String, (u64, String)>,
 }
 
@@ -53,7 +53,7 @@ pub fn compare(label: &str, bytes: &[u8]) -> anyhow::Result<Comparison> {
         .map(|section| Ok((section.address, object.elf().data(section)?.into_owned())))
         .collect::<Result<_, codeobject::Error>>()?;
     let mut line = String::new();
-    // The instruction before: its length is known when the next address is.
+    // The previous instruction: its length is known once the next address is.
     let mut open: Option<(u64, String)> = None;
     loop {
         line.clear();
@@ -114,7 +114,7 @@ fn judge(
             if theirs.starts_with(".long") || theirs.starts_with(".byte") {
                 comparison.only_ours += 1;
             }
-            // The next line may belong to the next section, or follow a stretch that objdump leaves out.
+            // The next line may belong to the next section, or follow a range that objdump omits.
             if instruction.length == length || length > 20 {
                 instruction.printed()
             } else {

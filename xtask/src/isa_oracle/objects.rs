@@ -6,10 +6,10 @@ use codeobject::{CodeObject, Piece, Range, ReadAt, ccob, host, walk};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Told where a code object came from, its processor, and its bytes.
+/// Called with the origin of a code object, its processor, and its bytes.
 pub type Each<'a> = dyn FnMut(&str, &str, &[u8]) -> anyhow::Result<()> + 'a;
 
-/// Hands every code object in `file` to `each`.
+/// Passes every code object in `file` to `each`.
 pub fn each(file: &Path, each: &mut Each<'_>) -> anyhow::Result<()> {
     let data = fs::read(file).with_context(|| file.display().to_string())?;
     let label = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -44,7 +44,7 @@ fn processor(bytes: &[u8]) -> String {
     CodeObject::parse(&bytes.to_vec()).map(|object| object.processor().to_owned()).unwrap_or_default()
 }
 
-/// Files below a directory that may hold code objects, in a fixed order.
+/// Files below a directory that may contain code objects, in a fixed order.
 pub fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![directory.to_owned()];

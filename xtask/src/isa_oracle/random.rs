@@ -1,4 +1,5 @@
-//! Random encodings for every processor: whatever LLVM decodes, our decoder must give the same name and length.
+//! Random encodings for every processor: for everything that LLVM decodes, our decoder must give the same name and
+//! length.
 
 use crate::isa_tables::features;
 use crate::isa_tables::llvm::{Answer, Llvm, Oracle, Words};

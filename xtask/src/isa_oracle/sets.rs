@@ -1,9 +1,9 @@
-//! Which real files the decoder is compared on.
+//! The real files on which the decoder is compared.
 
 use super::objects::files;
 use std::path::{Path, PathBuf};
 
-/// Files of one origin, and which of their code objects.
+/// Files of one origin, and a selection of their code objects.
 #[derive(Debug, Clone)]
 pub struct Set {
     pub name: &'static str,
@@ -13,7 +13,7 @@ pub struct Set {
 /// One in this many of the Tensile objects for other targets is compared.
 const SAMPLE: u64 = 40;
 
-/// What is in the cache; an artifact or runtime that is not there gives no set.
+/// The sets in the cache; a missing artifact or runtime gives no set.
 pub fn all() -> Vec<Set> {
     let artifact = |name: &str| files(&test_artifacts::directory(name));
     let named = |path: &Path, part: &str| path.file_name().is_some_and(|name| name.to_string_lossy().contains(part));

@@ -4,7 +4,7 @@ use super::llvm::Words;
 use isa::layout::{Bits, Format, Tail};
 use sys::random::Seeded as Random;
 
-/// The opcode with everything else random; sources are always values that announce no further words.
+/// The opcode with everything else random; sources never announce further words.
 pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usize) -> Words {
     if let Some(words) = usual(format.name).get(attempt) {
         let word = format.with_opcode(u64::from(words[0]) | (u64::from(words[1]) << 32), opcode);
@@ -34,7 +34,7 @@ pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usi
     if let Tail::Addresses(count) = format.tail {
         word = count.put(word, 0);
     }
-    // The low byte is a destination or a scalar operand nearly everywhere; some opcodes want EXEC, NULL or VCC there.
+    // The low byte is usually a destination or a scalar operand; some opcodes require EXEC, NULL or VCC there.
     if attempt % 5 == 4 {
         word = (word & !0xff) | [0, 0x7e, 0x7c, 0x6a][attempt / 5 % 4];
     }

@@ -1,5 +1,5 @@
-//! Finds out from LLVM what an opcode refuses: the widths of its scalar operands, and the bits that have only one
-//! value.
+//! Determines with LLVM which encodings an opcode refuses: the widths of its scalar operands, and the bits that have
+//! only one value.
 
 use super::llvm::{Oracle, Words};
 use isa::layout::{Bits, Format, Tail};
@@ -19,7 +19,7 @@ const CONTROLS: usize = 32;
 /// do not fit below s104.
 const PROBES: [u64; 5] = [215, 107, 106, 100, 92];
 
-/// What follows the letters of each opcode's flags: `/WIDTHS/FIXED/DPP/SDWA`, without what is empty at the end.
+/// The text after the letters of each opcode's flags: `/WIDTHS/FIXED/DPP/SDWA`, without empty parts at the end.
 pub fn texts(oracle: &mut Oracle, format: &Format, dwords: usize, all: &[Accepted<'_>]) -> anyhow::Result<Vec<String>> {
     let mut plain = fixed(oracle, varying(format), dwords, all)?;
     free_numbers(oracle, format, all, &mut plain)?;
@@ -55,8 +55,8 @@ pub fn half_texts(oracle: &mut Oracle, half: u64, all: &[Accepted<'_>]) -> anyho
     Ok(fixed.iter().map(|(mask, _)| if *mask == 0 { String::new() } else { format!("//{mask:x}") }).collect())
 }
 
-/// One character for each of the format's operands: how many registers it reads or writes, `-` where any value will do
-/// or fixed bits leave it open.
+/// One character for each of the format's operands: the number of registers that it reads or writes, or `-` if any
+/// value is accepted or fixed bits leave it open.
 fn widths(
     oracle: &mut Oracle,
     format: &Format,
@@ -106,12 +106,12 @@ fn width(bits: Bits, [reserved, odd, pair, eight, sixteen]: [bool; 5]) -> char {
     }
 }
 
-/// For each opcode the bits that LLVM refuses any other value of, among the first `dwords`, and their values.
+/// For each opcode, the bits among the first `dwords` for which LLVM accepts only one value, and their values.
 fn fixed(oracle: &mut Oracle, ignored: u128, dwords: usize, all: &[Accepted<'_>]) -> anyhow::Result<Vec<(u128, u128)>> {
     let bits: Vec<usize> = (0..32 * dwords).filter(|bit| ignored >> bit & 1 == 0).collect();
     let mut free: Vec<u128> = vec![ignored; all.len()];
     let mut pools: Vec<Vec<Words>> = all.iter().map(|opcode| spread(&opcode.encodings, FLIPPED)).collect();
-    // The second round starts from what the first has reached: a field may refuse some of its values and not others.
+    // The second round starts from the results of the first: a field may refuse some of its values and not others.
     for _ in 0..2 {
         let flips: Vec<Words> =
             pools.iter().flatten().flat_map(|words| bits.iter().map(|bit| flip(words, *bit))).collect();
@@ -136,7 +136,8 @@ fn fixed(oracle: &mut Oracle, ignored: u128, dwords: usize, all: &[Accepted<'_>]
     Ok(result.collect())
 }
 
-/// Frees the bits of a scalar operand that LLVM accepts alone: flipped, they may have made a number that is not a register.
+/// Frees the bits of a scalar operand that LLVM accepts alone: a flipped bit may have produced a number that is not a
+/// register.
 fn free_numbers(
     oracle: &mut Oracle,
     format: &Format,
@@ -158,7 +159,7 @@ fn free_numbers(
     Ok(())
 }
 
-/// A selector of an SDWA form is fixed as a whole or not at all: that LLVM refuses 7 fixes none of its bits.
+/// A selector of an SDWA form is fixed as a whole or not at all: although LLVM refuses 7, none of its bits is fixed.
 fn whole_selectors((mut mask, mut value): (u128, u128)) -> (u128, u128) {
     for low in [40, 48, 56] {
         let selector = 7 << low;
@@ -169,13 +170,13 @@ fn whole_selectors((mut mask, mut value): (u128, u128)) -> (u128, u128) {
     (mask, value)
 }
 
-/// The bits that say which opcode it is and how long: they are not part of what an opcode refuses.
+/// The bits that determine the opcode and the length: they do not count as fixed bits.
 fn varying(format: &Format) -> u128 {
     let count = if let Tail::Addresses(count) = format.tail { count.mask() } else { 0 };
     u128::from(u64::from(format.mask) | format.op[0].mask() | format.op[1].mask() | count)
 }
 
-/// The form that `value` in the first source announces: encodings of it that LLVM decodes, and its printed name.
+/// The form announced by `value` in the first source: its encodings that LLVM decodes, and its printed name.
 fn announced(
     oracle: &mut Oracle,
     format: &Format,
@@ -189,7 +190,7 @@ fn announced(
             let Some(words) = opcode.encodings.get(index % opcode.encodings.len().max(1)) else { continue };
             let first = format.sources[0].put(words[0].into(), value) as u32;
             let sparse = random.number() & random.number();
-            // Whole dwords in SDWA, all rows and banks in DPP: what is always taken.
+            // Whole dwords in SDWA, all rows and banks in DPP: these are always accepted.
             let usual = [0x0600_0600, 0x0606_0600, 0xff00_0000, 0xff00_e400];
             let control = usual.get(index).copied().unwrap_or(sparse as u32);
             encodings.push([first, control, words[2], words[3]]);

@@ -29,7 +29,7 @@ pub struct Llvm {
     dispose: Dispose,
 }
 
-/// `$WHICHKERNEL_LIBLLVM`, else where Debian's libllvm22 puts it.
+/// `$WHICHKERNEL_LIBLLVM`, otherwise the path of Debian's libllvm22.
 pub fn path() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("WHICHKERNEL_LIBLLVM") {
         return Some(PathBuf::from(path));
@@ -59,7 +59,7 @@ impl Llvm {
         for init in
             [c"LLVMInitializeAMDGPUTargetInfo", c"LLVMInitializeAMDGPUTargetMC", c"LLVMInitializeAMDGPUDisassembler"]
         {
-            // SAFETY: these take nothing, return nothing, and may be called again.
+            // SAFETY: these functions take and return nothing, and may be called repeatedly.
             unsafe { std::mem::transmute::<*mut c_void, Init>(symbol(init)?)() };
         }
         // SAFETY: the signatures are those of llvm-c/Disassembler.h, stable since LLVM 3.
@@ -128,7 +128,7 @@ pub struct Answer {
 /// The first 16 bytes at an instruction.
 pub type Words = [u32; 4];
 
-/// One processor, asked with each set of features in turn; the first that decodes wins.
+/// One processor with each set of features in turn; the first set that decodes is used.
 pub struct Oracle {
     disassemblers: Vec<Disassembler>,
 }
@@ -198,7 +198,7 @@ impl Oracle {
     }
 
     fn work(&mut self, encodings: &[Words], from: usize, page: &mut [u8]) {
-        // SAFETY: a child that crashes as expected leaves no core file behind.
+        // SAFETY: numbers only. Prevents a core file when the child crashes, as expected.
         unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
         let (header, slots) = page.split_at_mut(HEADER);
         for (index, words) in encodings.iter().enumerate().skip(from) {

@@ -1,7 +1,7 @@
 //! `cargo xtask isa-tables`: extracts the decoder's tables from LLVM, opcode by opcode.
 //!
-//! `--check` compares with the committed ones instead of writing them; processor names limit it to those. Beside each
-//! table is a file of encodings with LLVM's answers, which tests the decoder without LLVM.
+//! `--check` compares with the committed tables instead of writing them; processor names restrict it to these
+//! processors. Beside each table is a file of encodings with LLVM's answers, which tests the decoder without LLVM.
 
 mod filling;
 mod limits;
@@ -47,7 +47,8 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(if check && differences > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Wave size and true-16 encodings are not part of the processor name in a code object, so LLVM is asked with each.
+/// Wave size and true-16 encodings are not part of the processor name in a code object, so LLVM is queried with each of
+/// them.
 pub fn features(generation: Generation) -> &'static [&'static str] {
     if generation < Generation::Gfx11 {
         &[""]

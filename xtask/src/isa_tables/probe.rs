@@ -1,4 +1,5 @@
-//! Asks LLVM about the opcodes of one format: their names, their lengths, and what their source fields announce.
+//! Queries LLVM about the opcodes of one format: their names, their lengths, and the words that their source fields
+//! announce.
 
 use super::filling::{MATRIX_MODIFIERS, filling};
 use super::limits::{self, Accepted};
@@ -7,12 +8,12 @@ use isa::layout::{Bits, Format, Generation, Tail};
 use std::collections::{BTreeMap, BTreeSet};
 use sys::random::Seeded as Random;
 
-/// What the tables say about one opcode.
+/// The table entry of one opcode.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
     pub format: &'static str,
     pub opcode: usize,
-    /// As printed in the plain form, `_e32` and `_e64` included.
+    /// The name in the plain form, including `_e32` and `_e64`.
     pub name: String,
     /// Length of the plain form in dwords, then one letter per announcement (see `isa::table`).
     pub flags: String,
@@ -20,10 +21,10 @@ pub struct Row {
 
 /// The number of fillings tried before an opcode counts as missing. Image instructions need the most.
 const TRIES: usize = 64;
-/// Only a hundredth of these decodes; each half is tried with v_dual_fma_f32 (0x13) as the other.
+/// Only one in a hundred of these decodes; each half is tried with v_dual_fma_f32 (0x13) as the other half.
 const DUAL3_TRIES: usize = 2048;
 const IMAGE_TRIES: usize = 192;
-/// Fillings that decoded, kept to try the announcements on.
+/// The number of decoded fillings that are kept for trying the announcements.
 const GOOD: usize = 8;
 
 const LITERAL: u64 = 255;
@@ -39,7 +40,7 @@ struct Found {
     good: Vec<Words>,
 }
 
-/// What came out of a format: rows for the tables, and encodings with LLVM's own answers to test the decoder on.
+/// The results for a format: rows for the tables, and encodings with LLVM's answers for testing the decoder.
 #[derive(Default)]
 pub struct Probed {
     pub rows: Vec<Row>,
@@ -66,7 +67,7 @@ pub fn format(
         _ => TRIES,
     };
     let fill = |opcode, attempt, random: &mut Random| filling(format, opcode, random, attempt);
-    // LLVM 22 takes some image atomics of gfx12 for gfx9's v_fma_mix, whose fixed bits they share.
+    // LLVM 22 decodes some image atomics of gfx12 as gfx9's v_fma_mix, whose fixed bits they share.
     let least = if format.name == "VIMAGE" { 12 } else { 4 };
     let found = search(oracle, format.name, &opcodes, (tries, least), fill, conflicts)?;
     if let Tail::Dual { width, .. } = format.tail {
@@ -164,8 +165,8 @@ fn search(
     Ok(all)
 }
 
-/// Whether any of the wide formats' opcodes takes a literal here. A few are tried first: if the processor has no such literals,
-/// LLVM crashes on each.
+/// Whether any opcode of the wide formats accepts a literal here. A few are tried first: if the processor has no such
+/// literals, LLVM crashes on each.
 fn takes_literals(oracle: &mut Oracle, format: &Format, found: &[Found]) -> anyhow::Result<bool> {
     let mut encodings: Vec<Words> = Vec::new();
     for found in found.iter().step_by(1 + found.len() / 16) {
@@ -211,7 +212,7 @@ fn announcements(
     Ok(all)
 }
 
-/// The encoding with `value` in `source`, and each of the control words behind its plain form.
+/// The encoding with `value` in `source`, with each of the control words after its plain form.
 fn announced(words: Words, length: usize, source: Bits, value: u64) -> impl Iterator<Item = Words> {
     let word = source.put(u64::from(words[0]) | (u64::from(words[1]) << 32), value);
     CONTROLS.iter().map(move |&control| {
@@ -248,7 +249,7 @@ fn dual(
             }
             let known = halves.entry(opcode).or_insert_with(|| (printed.clone(), flags.clone()));
             anyhow::ensure!(known.0 == printed, "{name} {opcode:#x} is both {} and {printed}", known.0);
-            // If the other half always has a literal, the length says nothing: the shortest one counts.
+            // If the other half always has a literal, the shortest length counts.
             known.1 = flags.min(known.1.clone());
         }
         let refused = half_refusals(oracle, format, half, width, found)?;
@@ -295,7 +296,7 @@ fn pairs(oracle: &mut Oracle, format: &Format) -> anyhow::Result<Vec<Found>> {
     let opcodes: Vec<usize> = (0..1 << 16)
         .filter(|both| [both >> 8, both & 255].iter().all(|half| (0x20..format.opcodes()).contains(half)))
         .collect();
-    // Nearly all of the first half is fixed: two scales in vector registers, and zeros or VGPR 0 in what is not used.
+    // Nearly all of the first half is fixed: two scales in vector registers, and zeros or VGPR 0 in unused fields.
     let [a, b, c] = [format.sources[0], format.sources[1], format.sources[2]];
     let fill = |both: usize, attempt: usize, random: &mut Random| {
         let mut register = || 256 + (random.number() % 16) * 8;

@@ -33,7 +33,7 @@ const FILES: [(&str, &[&str]); 4] = [
 ];
 
 impl Lines {
-    /// The expected content of every file. Processors that were not asked keep their entries in the committed file.
+    /// The expected content of every file. Processors that were not queried keep their entries in the committed file.
     pub fn files(&self) -> anyhow::Result<Vec<(PathBuf, String)>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/isa");
         let mut files = Vec::new();

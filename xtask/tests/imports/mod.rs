@@ -4,7 +4,7 @@
 //! the code (`crate::b::item`, `super::item`, `b::item` after `use crate::b`). Code under `#[cfg(test)]` does not
 //! count.
 //! - The name is followed to the file that defines it: through re-exports, imports of a parent, and globs.
-//! - `mod b;` is not an import. A `pub use` is none either, unless the code of the same file uses the name.
+//! - `mod b;` is not an import. Neither is a `pub use`, unless the code of the same file uses the name.
 //! - `use crate::b` for a module b is not an import by itself; the paths that start with `b::` are.
 //! - A call of a method is not an import: its type is, where it is named.
 
@@ -53,8 +53,8 @@ enum Found {
     Item(PathBuf),
 }
 
-/// What a path means in the module `at`. `None` for another crate's item and for a local variable. `open` holds the names
-/// that are being looked up.
+/// The meaning of a path in the module `at`. `None` for another crate's item and for a local variable. `open` contains
+/// the names that are being resolved.
 fn resolve(modules: &Modules, at: &Names, path: &[String], open: &mut Vec<(Names, String)>) -> Option<Found> {
     let (first, rest) = path.split_first()?;
     let start = match first.as_str() {
@@ -72,7 +72,7 @@ fn resolve(modules: &Modules, at: &Names, path: &[String], open: &mut Vec<(Names
     })
 }
 
-/// What a name means in a module.
+/// The meaning of a name in a module.
 fn member(modules: &Modules, at: &Names, name: &str, open: &mut Vec<(Names, String)>) -> Option<Found> {
     let module = &modules[at];
     if module.children.contains(name) {
@@ -95,7 +95,7 @@ fn member(modules: &Modules, at: &Names, name: &str, open: &mut Vec<(Names, Stri
     found
 }
 
-/// Every set of two or more files in which each reaches each other, the largest first.
+/// Every set of two or more files in which each file reaches all others, the largest first.
 pub fn circles(graph: &Graph) -> Vec<Vec<&PathBuf>> {
     let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> =
         graph.keys().map(|file| (file, reached(graph, file))).collect();

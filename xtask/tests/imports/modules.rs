@@ -1,11 +1,11 @@
-//! The modules of a crate: what each declares, imports and mentions.
+//! The modules of a crate, with their declarations, imports and mentions.
 
 use super::tokens::{Tokens, product_tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names from the crate's root to a module, or a path as it is written.
+/// The names from the crate's root to a module, or a path as written.
 pub type Names = Vec<String>;
 
 /// `use path as name`; `name` is `*` for a glob.
@@ -37,7 +37,7 @@ pub fn modules(root: &Path) -> Modules {
     found
 }
 
-/// `folder` holds the files of the module's children.
+/// `folder` contains the files of the module's children.
 fn read_file(file: &Path, folder: &Path, at: Names, found: &mut Modules) {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     Reader { tokens: product_tokens(&text), next: 0, file, found }.module(folder, at);

@@ -33,7 +33,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// How many bytes at the start are space, a comment, a literal or a character that is not ASCII.
+/// The number of bytes at the start that are space, a comment, a literal or a non-ASCII character.
 fn skipped(rest: &str) -> usize {
     let first = rest.chars().next().map_or(0, char::len_utf8);
     let until = |end: &str| rest.find(end).map_or(rest.len(), |at| at + end.len());

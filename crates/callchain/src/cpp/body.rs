@@ -7,7 +7,7 @@ use super::lex::Word;
 use super::tokens::Tokens;
 use crate::index::{Function, Local, Reach, Route, Use};
 
-/// Names before a parenthesis that are not calls.
+/// Keywords that can precede a parenthesis without being a call.
 const NO_CALL: [&str; 19] = [
     "if",
     "for",
@@ -61,7 +61,7 @@ pub const LAMBDA: &str = "(lambda)";
 
 impl Reader<'_, '_> {
     /// Reads one body. A lambda that is stored in a field or variable, or passed to `on_...`, becomes a separate
-    /// function under that name: it runs when that name is called, not here.
+    /// function under that name, because it runs when that name is called.
     pub(super) fn body(
         &mut self,
         mut function: Function,
@@ -200,7 +200,7 @@ impl Reader<'_, '_> {
             if path && end > from && t.is_name(end - 1) {
                 let (qualifier, name) = t.qualified(end - 1);
                 let object = if qualifier.is_empty() { qualifier } else { format!("{qualifier}::") };
-                // The line of the call, so that a launch through a wrapper finds its kernel.
+                // Keep the line of the call, so that a launch through a wrapper finds its kernel.
                 function.uses.push(note(Reach::Reference, &name, object, line));
             }
         }
@@ -210,7 +210,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// `ctx_http.post("/completion", ex_wrapper(routes.post_completions))`.
+/// Reads the registration of a route: `ctx_http.post("/completion", ex_wrapper(routes.post_completions))`.
 fn route(t: &Tokens, open: usize, line: u32) -> Option<Route> {
     let mut arguments = arguments(t, open).into_iter();
     let (from, to) = arguments.next()?;
@@ -253,7 +253,7 @@ fn arguments(t: &Tokens, open: usize) -> Vec<(usize, usize)> {
 pub(super) fn parameters_of(t: &Tokens, open: usize) -> Vec<Local> {
     let one = |(from, to): (usize, usize)| {
         let end = (from..to).find(|&at| t.text(at) == "=").unwrap_or(to);
-        // `void (*f)(int)`.
+        // A function pointer, such as `void (*f)(int)`.
         let pointer = (from..end).find(|&at| t.text(at) == "(" && t.text(at + 1) == "*" && t.is_name(at + 2));
         if let Some(at) = pointer {
             return Some(Local::typed(t.text(at + 2), super::POINTER.to_owned(), t.line(at)));
@@ -273,14 +273,15 @@ fn begins_statement(t: &Tokens, at: usize) -> bool {
     }
 }
 
-/// `T * x = ...`, `auto & x : list`, `auto [a, b] = ...`: the declared names, and the position after them.
+/// Reads a declaration (`T * x = ...`, `auto & x : list`, `auto [a, b] = ...`). Adds the declared names and returns the
+/// position after them.
 fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> Option<usize> {
     let mut at = start;
     while QUALIFIER.contains(&t.text(at)) {
         at += 1;
     }
     if !t.is_name(at) || NO_TYPE.contains(&t.text(at)) {
-        // `unsigned x`: the qualifier is the type.
+        // In `unsigned x`, the qualifier is the type.
         return None;
     }
     let of = at;
@@ -316,7 +317,7 @@ fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> 
     }
     let (line, of, next) = (local.line, local.of.clone(), at + 1);
     locals.push(local);
-    // `T a = x, b;`
+    // More names may follow, as in `T a = x, b;`.
     let end = (next..close).find(|&at| t.text(at) == ";").unwrap_or(next);
     if t.text(next) != "(" || t.close(next) < end {
         let more = t.top(next, end).filter(|&at| t.text(at) == ",").filter_map(|comma| {
@@ -371,8 +372,8 @@ fn value(t: &Tokens, start: usize) -> (String, String) {
     }
 }
 
-/// The text before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`; `?` if it is not a chain
-/// of names.
+/// The expression before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`. Returns `?` if it
+/// is not a chain of names.
 fn object(t: &Tokens, name: usize) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = name;
@@ -418,7 +419,7 @@ fn object(t: &Tokens, name: usize) -> String {
     trimmed(&parts)
 }
 
-/// Removes the operator before the called name, except `->` and `::`, which tell how it is called.
+/// Removes the operator before the called name, except `->` and `::`, which show how the name is accessed.
 fn trimmed(parts: &[String]) -> String {
     parts.concat().trim_end_matches('.').to_owned()
 }

@@ -3,7 +3,7 @@
 use super::tokens::Tokens;
 use crate::index::{Alias, Function};
 
-/// The parenthesis of its parameters, and the braces of its body.
+/// The positions of a lambda's parameter list and of its body.
 pub(super) struct Lambda {
     pub parameters: Option<usize>,
     pub open: usize,
@@ -26,7 +26,8 @@ pub(super) fn lambda(t: &Tokens, at: usize, close: usize) -> Option<Lambda> {
     (t.text(open) == "{" && t.close(open) > open).then(|| Lambda { parameters, open, close: t.close(open) })
 }
 
-/// `this->post_completions = [..] {..}` -> `post_completions`; `queue.on_update_slots([..] {..})` -> `on_update_slots()`.
+/// The name under which a lambda is stored: `post_completions` for `this->post_completions = [..] {..}`,
+/// `on_update_slots()` for `queue.on_update_slots([..] {..})`.
 pub(super) fn stored_as(t: &Tokens, lambda: usize) -> Option<String> {
     let before = lambda.checked_sub(1)?;
     let name = before.checked_sub(1).filter(|&at| t.is_name(at))?;
@@ -37,8 +38,8 @@ pub(super) fn stored_as(t: &Tokens, lambda: usize) -> Option<String> {
     }
 }
 
-/// `callback_update_slots = std::move(callback)` inside `on_update_slots`: calling the field runs the function passed
-/// there.
+/// Reads a field that keeps a parameter, as `callback_update_slots = std::move(callback)` inside `on_update_slots`.
+/// Calling the field runs the function that was passed there.
 pub(super) fn handed_on(t: &Tokens, equals: usize, function: &Function) -> Option<(String, Alias)> {
     let field = equals.checked_sub(1).filter(|&at| t.is_name(at))?;
     let moved = t.text(equals + 1) == "std" && t.text(equals + 3) == "move";

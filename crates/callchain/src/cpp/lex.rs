@@ -46,7 +46,7 @@ struct Lexer<'s> {
     remaps: Vec<(String, Remap)>,
 }
 
-/// Relevant punctuation of more than one byte, longest first.
+/// Punctuation of more than one byte that the reader needs, longest first.
 const MARKS: [&str; 8] = ["<<<", ">>>", "->", "::", "&&", "||", "==", "!="];
 
 impl<'s> Lexer<'s> {
@@ -140,7 +140,7 @@ impl<'s> Lexer<'s> {
         self.push(Word::Text, from, self.at, line);
     }
 
-    /// `R"delimiter( ... )delimiter"`.
+    /// Reads a raw string: `R"delimiter( ... )delimiter"`.
     fn raw(&mut self) {
         let (from, line) = (self.at, self.line);
         let rest = self.source.get(from + 2..).unwrap_or_default();

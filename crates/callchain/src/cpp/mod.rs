@@ -1,7 +1,8 @@
-//! C, C++ and CUDA: namespaces, classes with their fields and bases, functions, and what their bodies use ([`body`]).
+//! Reads C, C++ and CUDA: namespaces, classes with fields and bases, functions, and the names that their bodies use
+//! ([`body`]).
 //!
-//! This is a reader of declarations, not a compiler. It uses only tokens and brackets, so thousands of files are read
-//! in a second, in linear time for any content.
+//! This is a reader of declarations, not a compiler. It looks only at tokens and brackets. It takes linear time on any
+//! input and reads thousands of files in a second.
 
 mod body;
 mod lambda;
@@ -68,12 +69,12 @@ pub fn definitions(t: &Tokens) -> Vec<Definition> {
 /// The pseudo-type of a pointer to a function.
 const POINTER: &str = "(pointer)";
 
-/// The position of a declaration.
+/// The scope of a declaration.
 #[derive(Debug, Clone, Default)]
 struct Scope {
     space: String,
     class: String,
-    /// In an unnamed namespace: it cannot be called from another file.
+    /// Whether the scope is an unnamed namespace: code in other files cannot call its functions.
     hidden: bool,
 }
 
@@ -122,7 +123,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Handles a braced block; the tokens before the brace tell its kind.
+    /// Handles a braced block. The tokens before the brace determine its kind.
     fn braced(&mut self, start: usize, open: usize, close: usize, scope: &Scope, depth: usize) {
         let t = self.tokens;
         if depth >= DEEPEST {
@@ -228,7 +229,7 @@ impl Reader<'_, '_> {
             }
             return;
         }
-        // `enum ggml_status (*graph_compute)(ggml_backend_t backend)`.
+        // A function pointer, such as `enum ggml_status (*graph_compute)(ggml_backend_t backend)`.
         let pointer = t.top(start, end).find(|&at| t.text(at) == "(" && t.text(at + 1) == "*" && t.is_name(at + 2));
         if let Some(at) = pointer {
             return self.keep(Local::typed(t.text(at + 2), POINTER.to_owned(), t.line(at)), scope);

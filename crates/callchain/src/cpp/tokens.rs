@@ -28,7 +28,7 @@ const DECORATION: [&str; 10] = [
     "void",
     "explicit",
 ];
-/// Words that may stand between a function's parameters and its body.
+/// Words that may appear between a function's parameters and its body.
 const AFTER: [&str; 9] = ["const", "noexcept", "override", "final", "try", "volatile", "mutable", "requires", "throw"];
 
 impl<'s> Tokens<'s> {
@@ -168,7 +168,7 @@ impl<'s> Tokens<'s> {
                 || AFTER.contains(&self.text(after))
                 || matches!(self.text(after), ":" | "->" | "=");
             if body && close > open {
-                // `operator()(...)`: the second pair of parentheses holds the parameters.
+                // In `operator()(...)`, the second pair of parentheses has the parameters.
                 let open = if operator_call { after } else { open };
                 return Some(Signature { name, open, close: self.close(open) });
             }

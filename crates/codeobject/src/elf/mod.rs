@@ -1,7 +1,7 @@
-//! ELF64 little-endian, as far as host libraries and AMD code objects need it, read piece by piece.
+//! Reads ELF64 little-endian piece by piece, as far as host libraries and AMD code objects need it.
 //!
-//! Only headers are read at first. Section contents are read on demand, so a library of a gigabyte costs a few
-//! kilobytes. See the System V ABI, chapters 4 and 5.
+//! At first, only headers are read. Section contents are read on demand, so opening a library of a gigabyte takes a few
+//! kilobytes of memory. See the System V ABI, chapters 4 and 5.
 
 mod relocation;
 mod symbol;
@@ -133,7 +133,7 @@ impl<'a> Elf<'a> {
         [(0, HEADER)].into_iter().chain(self.tables).map(cut)
     }
 
-    /// The end of the file according to its own headers: any data after it is foreign.
+    /// The end of the file according to its own headers. Data after it is not part of the ELF file.
     pub fn end(&self) -> u64 {
         let held = self.sections.iter().filter(|section| section.kind != SHT_NOBITS);
         let sections = held.map(|section| section.offset.saturating_add(section.size));
@@ -164,7 +164,7 @@ impl<'a> Elf<'a> {
         self.source.bytes(section.offset, size, "section contents")
     }
 
-    /// The file offset of a virtual address, by the load segments, or by the sections in a file without any.
+    /// The file offset of a virtual address. Uses the load segments, or the sections if the file has no load segments.
     pub fn offset_of(&self, address: u64) -> Option<u64> {
         let load = |s: &&Segment| s.kind == PT_LOAD && address >= s.address && address - s.address < s.file_size;
         if let Some(segment) = self.segments.iter().find(load) {
@@ -174,7 +174,7 @@ impl<'a> Elf<'a> {
         section.offset.checked_add(address - section.address)
     }
 
-    /// `len` bytes at a virtual address.
+    /// Reads `len` bytes at a virtual address.
     pub fn at_address(&self, address: u64, len: u64, field: &'static str) -> Result<Cow<'a, [u8]>> {
         let unmapped = || Error::new(address, field, Problem::Unmapped);
         self.source.bytes(self.offset_of(address).ok_or_else(unmapped)?, len, field)

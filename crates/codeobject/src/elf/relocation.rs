@@ -1,4 +1,4 @@
-//! Relocations with addends, as x86-64 and AMDGPU use them, and without.
+//! Relocations with addends (as in x86-64 and AMDGPU files) and without.
 
 use super::{Elf, SHT_REL, SHT_RELA, Section};
 use crate::error::Result;
@@ -13,12 +13,12 @@ pub struct Relocation {
     pub address: u64,
     pub kind: u32,
     pub symbol: u32,
-    /// 0 if the table has no addends.
+    /// The addend, or 0 if the table has no addends.
     pub addend: i64,
 }
 
 impl Elf<'_> {
-    /// Empty for a section of another kind.
+    /// The relocations of a section. Empty for a section of another kind.
     pub fn relocations(&self, section: &Section) -> Result<Vec<Relocation>> {
         let size = match section.kind {
             SHT_RELA => RELA,
@@ -37,7 +37,7 @@ impl Elf<'_> {
         Ok(self.data(section)?.chunks_exact(size).map(relocation).collect())
     }
 
-    /// Every relocation of the file with a place in `start..end`, in file order.
+    /// Every relocation of the file that applies to an address in `start..end`, in file order.
     pub fn relocations_within(&self, start: u64, end: u64) -> Result<Vec<Relocation>> {
         let mut found = Vec::new();
         for section in self.sections().iter().filter(|section| section.kind == SHT_RELA) {

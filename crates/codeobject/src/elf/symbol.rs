@@ -19,9 +19,9 @@ pub enum SymbolKind {
 pub struct Symbol<'t> {
     pub name: &'t str,
     pub kind: SymbolKind,
-    /// 0 local, 1 global, 2 weak.
+    /// The binding: 0 local, 1 global, 2 weak.
     pub binding: u8,
-    /// `st_other`.
+    /// The field `st_other`.
     pub other: u8,
     /// The section that it is defined in; 0 if it is undefined.
     pub section: u16,
@@ -59,7 +59,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// The symbol at an index, as relocations name them.
+    /// The symbol at an index, which is how relocations refer to symbols.
     pub fn get(&self, index: u32) -> Option<Symbol<'_>> {
         self.table.chunks_exact(SYMBOL).nth(index as usize).map(|record| self.symbol(record))
     }

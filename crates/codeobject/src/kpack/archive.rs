@@ -9,17 +9,17 @@ use std::borrow::Cow;
 
 pub const MAGIC: &[u8; 4] = b"KPAK";
 const HEADER: u64 = 16;
-/// The tables of a whole ROCm take about ten megabytes.
+/// The tables of a complete ROCm release take about ten megabytes.
 const TABLE_LIMIT: u64 = 256 << 20;
 const ENTRY_LIMIT: usize = 4_000_000;
 
 /// One code object in the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `lib/libfoo.so#0`: the library, and the number of its wrapper.
+    /// The library and the number of its wrapper: `lib/libfoo.so#0`.
     pub key: String,
     pub target: String,
-    /// `hsaco`.
+    /// The kind of the code, such as `hsaco`.
     pub kind: String,
     pub ordinal: u64,
     /// The unpacked size according to the table; 0 if it is not given.
@@ -49,7 +49,7 @@ enum Scheme {
 pub struct Archive {
     pub group: String,
     pub family: String,
-    /// The targets that the archive claims; the entries are authoritative.
+    /// The targets that the archive claims. The entries decide which targets it really has.
     pub targets: Vec<String>,
     pub entries: Vec<Entry>,
     scheme: Scheme,
@@ -122,7 +122,7 @@ impl Archive {
             }
             return Ok(bytes);
         }
-        // The frame states its size, otherwise the table does. Neither is trusted beyond the limit.
+        // The size comes from the frame or, if the frame has none, from the table. Neither may exceed the limit.
         let stated = zstd::zstd_safe::get_frame_content_size(&bytes).ok().flatten().unwrap_or(entry.size);
         if stated > limit {
             return Err(fail(Problem::OverLimit { claimed: stated, limit }));
@@ -141,7 +141,7 @@ impl Archive {
     }
 }
 
-/// The table during parsing: keys may come in any order.
+/// The table while it is parsed, because keys may come in any order.
 #[derive(Default)]
 struct ArchiveTable {
     group: String,

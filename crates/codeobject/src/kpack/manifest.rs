@@ -1,4 +1,4 @@
-//! A manifest (`.kpm`): which archive a component has for which target. Two forms are known: a map by target, as in the
+//! A manifest (`.kpm`) lists the archives of a component by target. Two forms are known: a map by target, as in the
 //! runtime's own test data, and a list, as on its design page.
 
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::msgpack::{Reader, Token};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub target: String,
-    /// A file beside the manifest.
+    /// The name of a file beside the manifest.
     pub file: String,
 }
 

@@ -12,9 +12,9 @@ const PLACEHOLDER: &str = "@GFXARCH@";
 pub struct Environment {
     /// ROCM_KPACK_DISABLE: the runtime loads nothing from archives.
     pub disabled: bool,
-    /// ROCM_KPACK_PATH: only these files.
+    /// ROCM_KPACK_PATH: the runtime searches only these files.
     pub instead: Vec<PathBuf>,
-    /// ROCM_KPACK_PATH_PREFIX: these files first.
+    /// ROCM_KPACK_PATH_PREFIX: the runtime searches these files first.
     pub before: Vec<PathBuf>,
 }
 
@@ -70,7 +70,8 @@ pub fn candidates(
     paths
 }
 
-/// The target in the name of a file that matches a search path: `x_@GFXARCH@.kpack` and `x_gfx1201.kpack`.
+/// The target in the name of a file that matches a search path: `gfx1201` for `x_@GFXARCH@.kpack` and
+/// `x_gfx1201.kpack`.
 pub fn target_in(pattern: &str, file: &str) -> Option<String> {
     let pattern = pattern.rsplit('/').next().unwrap_or(pattern);
     let (before, after) = pattern.split_once(PLACEHOLDER)?;

@@ -1,4 +1,4 @@
-//! The reference in a library: the name of its code and the archives that contain it.
+//! The reference in a library: the name under which archives store its code, and the archives to search.
 
 use crate::elf::Elf;
 use crate::error::{Error, Problem, Result};
@@ -8,7 +8,7 @@ use crate::read::ReadAt;
 
 pub const SECTION: &str = ".rocm_kpack_ref";
 const WINDOWS_SECTION: &str = ".kpackrf";
-/// The maximum size that the runtime reads.
+/// The maximum size of a reference that the runtime reads.
 const LIMIT: u64 = 64 << 10;
 const PATHS: u32 = 4096;
 
@@ -16,7 +16,7 @@ const PATHS: u32 = 4096;
 pub struct Reference {
     /// `lib/librocsolver.so.0.7`. Followed by `#` and the wrapper's number, this is the key in the archive's table.
     pub name: String,
-    /// Relative to the library's directory; `@GFXARCH@` is replaced by the target.
+    /// Paths relative to the library's directory. `@GFXARCH@` is replaced by the target.
     pub search_paths: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The four status flags that branches in constructors test, and arithmetic that sets them.
+//! The four status flags that branches in constructors test, and the arithmetic that sets them.
 
 use iced_x86::ConditionCode;
 

@@ -1,5 +1,5 @@
 //! A host ELF file as the loader would lay it out at load bias 0: segments, relocations applied lazily, imports as
-//! tokens. Everything is bounds-checked; a read outside the image is None.
+//! tokens. All reads are bounds-checked; a read outside the image returns None.
 
 use super::sparse::Sparse;
 use crate::ReadAt;
@@ -7,8 +7,8 @@ use crate::elf::{self, Elf, R_X86_64_RELATIVE, Symbols};
 use crate::read::u64_at;
 use std::collections::HashMap;
 
-/// The address range of tokens for imported symbols. No user-space mapping reaches it, so they cannot be confused with
-/// code.
+/// The start of the address range for tokens that represent imported symbols. No user-space mapping reaches it, so a
+/// token is never confused with code.
 const IMPORTS: u64 = 0x7000_0000_0000_0000;
 const IMPORT_STRIDE: u64 = 16;
 /// The maximum size of the constructor list: half a million addresses.
@@ -66,7 +66,7 @@ pub struct Image<'data> {
     imports: Vec<String>,
     /// Functions and objects named in the file itself, by address.
     symbols: HashMap<u64, String>,
-    /// Addresses of handles that a global symbol defines: a library loaded earlier may replace them.
+    /// Handle addresses that a global symbol defines. A library loaded earlier may replace them.
     exported: HashMap<u64, String>,
     constructors: Vec<u64>,
 }
@@ -132,7 +132,8 @@ impl<'data> Image<'data> {
         }
     }
 
-    /// RELR needs no handling: its addends are in place, and a read without a fixup returns the bytes in place.
+    /// RELR relocations need no handling: their addends are in place, and a read without a fixup returns the bytes in
+    /// place.
     fn relocate(&mut self, elf: &Elf<'_>, symbols: Option<&Symbols<'_>>) -> Result<(), ImageError> {
         let mut import_of: HashMap<u32, u32> = HashMap::new();
         // Relocations of an unlinked object file contain section offsets, not addresses.
@@ -181,7 +182,8 @@ impl<'data> Image<'data> {
         }
     }
 
-    /// DT_INIT, then DT_INIT_ARRAY in order: the order in which the loader runs them, and so in which kernels register.
+    /// DT_INIT, then DT_INIT_ARRAY in order. The loader runs constructors in this order, so kernels register in this
+    /// order.
     fn constructor_list(&self, init: u64, array: u64, bytes: u64) -> Vec<u64> {
         let entries = (0..bytes.min(CONSTRUCTORS) / 8).filter_map(|i| self.read_u64(array.checked_add(i * 8)?));
         std::iter::once(init).chain(entries).filter(|&entry| entry != 0 && entry != u64::MAX).collect()
@@ -275,13 +277,13 @@ impl<'data> Image<'data> {
         Some(u64::from_le_bytes(word))
     }
 
-    /// The import of a token.
+    /// The name of the import that a token represents.
     pub fn import(&self, token: u64) -> Option<&str> {
         let index = token.checked_sub(IMPORTS)? / IMPORT_STRIDE;
         self.imports.get(usize::try_from(index).ok()?).map(String::as_str)
     }
 
-    /// The file's own name for an address.
+    /// The file's own symbol for an address.
     pub fn symbol(&self, address: u64) -> Option<&str> {
         self.symbols.get(&address).map(String::as_str)
     }
@@ -305,7 +307,7 @@ impl<'data> Image<'data> {
         slots
     }
 
-    /// Defined symbols of this name: a statically linked runtime.
+    /// Addresses of symbols with this name that the file defines, as with a statically linked runtime.
     pub(super) fn defined(&self, name: &str) -> Vec<u64> {
         self.symbols.iter().filter(|(_, n)| *n == name).map(|(address, _)| *address).collect()
     }

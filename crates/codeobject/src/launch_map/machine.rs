@@ -1,5 +1,5 @@
-//! A bounded x86-64 machine for constructors. It executes the integer instructions that compilers emit there; for any
-//! other instruction, it asks the decoder what the instruction writes and marks that as unknown.
+//! A bounded x86-64 machine for constructors. It executes the integer instructions that compilers emit there. For any
+//! other instruction, it asks the decoder which registers and memory are written and marks them as unknown.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
@@ -321,8 +321,8 @@ impl<'image, 'data> Machine<'image, 'data> {
         if instruction.rflags_modified() != 0 {
             state.flags = None;
         }
-        // If `rsp` became unknown (the aligning `and` is handled above), continue on a fresh stack, from which the path
-        // cannot return.
+        // If `rsp` became unknown (the `and` that aligns it is handled above), continue on a fresh stack. The path
+        // cannot return from it.
         if state.registers[RSP].is_none() && instruction.op0_register() == Register::RSP {
             state.registers[RSP] = Some(STACK - 0x10_0000);
         }

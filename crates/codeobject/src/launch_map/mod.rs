@@ -1,8 +1,8 @@
-//! The static launch map: host handle, registered kernel name, wrapper and bundle, read from the constructors of a host
-//! library, which may be stripped.
+//! The static launch map: host handles, registered kernel names, wrappers and bundles, read from the constructors of a
+//! host library, even if it is stripped.
 //!
-//! A small machine executes the constructors. It has only registers, memory and the image: no system calls, no other
-//! library, a bounded number of instructions. See [`launch_map`] for what is read.
+//! A small machine executes the constructors. It has only registers, memory and the image. It makes no system calls,
+//! loads no other library, and executes a bounded number of instructions. See [`launch_map`] for the details.
 
 mod flags;
 mod image;

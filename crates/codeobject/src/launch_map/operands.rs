@@ -1,4 +1,4 @@
-//! Reading and writing instruction operands: general registers, memory, immediates.
+//! Reads and writes instruction operands: general registers, memory, immediates.
 
 use iced_x86::{Instruction, OpKind, Register};
 

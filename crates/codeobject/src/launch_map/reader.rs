@@ -1,12 +1,14 @@
-//! The static launch map: which host handle launches which kernel of which bundle, known before the process runs.
+//! The static launch map: which host handle launches which kernel of which bundle. It is known before the process runs.
 //!
-//! Clang's HIP and CUDA constructors and nvcc's (`__sti____cudaRegisterAll`, and for relocatable device code the
-//! callbacks that `__cudaRegisterLinkedBinary` gathers) call `__hipRegisterFatBinary(wrapper)` once and
-//! `__hipRegisterFunction(module, handle, name, name, ...)` per kernel. The constructors are executed in the loader's
-//! order, so the order of registrations, and with it which one wins, is the real one.
+//! The constructors of clang (HIP and CUDA) and nvcc (`__sti____cudaRegisterAll`) call
+//! `__hipRegisterFatBinary(wrapper)` once and `__hipRegisterFunction(module, handle, name, name, ...)` for each kernel,
+//! or the CUDA functions of the same form. For relocatable device code, nvcc's constructors gather callbacks with
+//! `__cudaRegisterLinkedBinary`. The constructors are executed in the loader's order, so registrations happen in the
+//! real order, which decides which one takes effect.
 //!
-//! If the CUDA runtime is linked statically, the callees have no names in a stripped file. They are recognised by their
-//! arguments: a wrapper of `.nvFatBinSegment`, later the result of that call together with a handle and a name.
+//! If the CUDA runtime is linked statically, the called functions have no names in a stripped file. They are recognised
+//! by their arguments: first a wrapper of `.nvFatBinSegment`, later the result of that call together with a handle and
+//! a name.
 
 use say::{Key, key};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -19,12 +21,12 @@ use super::{
     sites::call_sites,
 };
 
-/// The result of `__hipRegisterFatBinary` is opaque; ours encodes the wrapper that was passed.
+/// The result of `__hipRegisterFatBinary` is opaque to the caller. Ours encodes the wrapper that was passed.
 const MODULES: u64 = 0x7100_0000_0000_0000;
 const MODULE_STRIDE: u64 = 64;
 
-/// The instruction budget per constructor: small if nothing has been registered yet (an ordinary C++ initialiser),
-/// large otherwise.
+/// The instruction budget of a constructor: small until it registers something, because most constructors are ordinary
+/// C++ initialisers, and large after that.
 const BUDGET_IDLE: u64 = 200_000;
 const BUDGET_REGISTERING: u64 = 50_000_000;
 const FORKS: usize = 512;
@@ -38,15 +40,15 @@ pub struct Unresolved {
     pub why: Key,
 }
 
-/// How much there was to decode, and how much was decoded.
+/// How many constructors and calls were found, and how many were decoded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completeness {
     pub constructors: usize,
     /// Constructors that registered something.
     pub registering: usize,
-    /// Kernel registration calls in the code, counted by their bytes, plus those reached through a pointer.
+    /// Calls in the code that register kernels, found by their bytes, plus those reached through a pointer.
     pub sites: usize,
-    /// How many of these were reached and decoded. A loop registers many kernels at one site.
+    /// How many of these were reached and decoded. A loop registers many kernels at one call site.
     pub sites_decoded: usize,
     pub unresolved: Vec<Unresolved>,
     /// Wrappers in the file that no constructor registered.
@@ -108,7 +110,7 @@ struct Reader<'image, 'data> {
     failed: HashMap<u64, Key>,
     /// Local functions that were found to register kernels.
     local: BTreeSet<u64>,
-    /// Vendors whose runtime is imported by name, so that local functions need no check.
+    /// Vendors whose runtime is imported by name, so local functions need no check.
     imported: HashSet<Vendor>,
     seen: HashSet<(Kind, u64, String, usize)>,
     registering: BTreeSet<usize>,
@@ -137,7 +139,7 @@ impl<'image, 'data> Reader<'image, 'data> {
         }
     }
 
-    /// Runs one constructor along every path with an unknown condition, each direction of each branch once.
+    /// Runs one constructor. If the condition of a branch is unknown, follows both directions, each once.
     fn run(&mut self, index: usize, entry: u64) {
         self.constructor = index;
         let mut first = State::new(entry, std::mem::take(&mut self.memory));

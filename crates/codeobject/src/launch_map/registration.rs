@@ -7,7 +7,7 @@ use super::image::Image;
 /// `CudaFatMagic` and `HIPFatMagic` of clang's CGCUDANV.cpp; nvcc writes the same CUDA value.
 const CUDA_MAGIC: u32 = 0x4662_43b1;
 const HIP_MAGIC: u32 = 0x4849_5046;
-/// The bundle is in a kpack archive; the wrapper points to the reference.
+/// Marks a wrapper that points to a reference, because the bundle is in a kpack archive.
 const KPACK_MAGIC: u32 = 0x4b50_4948;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,18 +69,18 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registration {
     pub kind: Kind,
-    /// The address (at load bias 0) of the host handle: a launch passes the load bias plus this address.
+    /// The address of the host handle at load bias 0. A launch passes this address plus the load bias.
     pub handle: u64,
     /// The device symbol, mangled.
     pub name: String,
     /// Index into [`LaunchMap::wrappers`](super::LaunchMap::wrappers).
     pub wrapper: usize,
-    /// Position in the constructor list, and the call's address.
+    /// The position in the constructor list, and the address of the call.
     pub constructor: usize,
     pub site: u64,
-    /// The runtime keeps the first registration of a handle and ignores later ones.
+    /// Whether this registration takes effect: the runtime keeps the first one for a handle and ignores later ones.
     pub wins: bool,
-    /// Whether a dynamic symbol defines the handle: a library loaded earlier that defines the same symbol replaces it.
+    /// Whether a dynamic symbol defines the handle. A library loaded earlier that defines the same symbol replaces it.
     pub exported: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Registration {
 pub(super) enum Callee {
     FatBinary,
     Entity(Kind),
-    /// Ends the path: it does not return.
+    /// A function that does not return, so that the path ends.
     NoReturn,
 }
 
@@ -117,7 +117,7 @@ impl Callee {
     pub(super) const COUNTED: [&str; 2] = ["__hipRegisterFunction", "__cudaRegisterFunction"];
 }
 
-/// Marks the first registration of every handle as the effective one.
+/// Marks the first registration of every handle as the one that takes effect.
 pub(super) fn settle(registrations: &mut [Registration]) {
     let mut first: HashMap<(Kind, u64), usize> = HashMap::new();
     for (i, registration) in registrations.iter_mut().enumerate() {

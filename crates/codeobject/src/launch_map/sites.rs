@@ -1,9 +1,9 @@
-//! Finds calls of registration functions by their bytes. This counts what must be decoded independently of the machine
-//! that decodes it.
+//! Finds calls of registration functions by their bytes. This gives a count that does not depend on the machine that
+//! decodes the calls.
 //!
-//! A near call is `E8 rel32` (tail call `E9`), a call through the global offset table `FF 15 disp32`. The chance that a
-//! random displacement hits one of a handful of addresses is about one in 2^32 per byte; it would show as a site that
-//! was never reached, not as a missing one.
+//! A near call is `E8 rel32` (tail call `E9`), a call through the global offset table is `FF 15 disp32`. The chance
+//! that random bytes look like a call of one of these few functions is about one in 2^32 per byte. A false match
+//! appears as a site that was never reached; no real site is missed because of it.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
-//! Where a host library stores the kernels that it got from the CUDA runtime.
+//! Finds where a host library stores the kernel handles that it gets from the CUDA runtime.
 //!
-//! Since CUDA 12.8 a compiled launch no longer passes its stub's address: the stub calls `__cudaGetKernel(&slot, stub)`
-//! once and passes the content of the slot, a static variable. The two addresses are loaded one after the other (`lea
-//! rsi, [stub]; lea rdi, [slot]`, or in reverse), so every slot is known before the program runs, even if the runtime
-//! is linked statically and nothing has a name. In a live process the slot contains the kernel's handle, or 0 until its
-//! first launch.
+//! Since CUDA 12.8, a compiled launch no longer passes the address of its stub. The stub calls `__cudaGetKernel(&slot,
+//! stub)` once and passes the content of the slot, a static variable. The code loads the two addresses one after the
+//! other (`lea rsi, [stub]; lea rdi, [slot]`, or in reverse). So every slot is known before the program runs, even if
+//! the runtime is linked statically and has no symbols. In a live process, the slot contains the kernel's handle, or 0
+//! until its first launch.
 
 use super::Image;
 use std::collections::HashMap;

@@ -76,7 +76,7 @@ impl ReadAt for Sparse<'_> {
         self.len
     }
 
-    /// A range that spans several pieces counts as missing.
+    /// Fails for a range that spans several pieces.
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
         if len == 0 {
             return Ok(Cow::Borrowed(&[]));

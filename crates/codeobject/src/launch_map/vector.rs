@@ -1,11 +1,11 @@
-//! Vector moves, as far as compilers use them to copy pointers: whole-register moves, 8-byte moves into either half,
-//! interleaving two pointers, and clearing.
+//! The vector instructions that compilers use to copy pointers: moves of whole registers, 8-byte moves into either
+//! half, interleaving two pointers, and clearing.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::machine::{Machine, State};
 
-/// Words kept per vector register (a ymm register).
+/// The number of 8-byte words kept per vector register (the size of a ymm register).
 pub(super) const LANES: usize = 4;
 type Lanes = [Option<u64>; LANES];
 
@@ -64,7 +64,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Executes a vector instruction; false if it is not a supported one.
+    /// Executes a vector instruction. Returns false if the instruction is not supported.
     pub(super) fn vector(&self, state: &mut State, instruction: &Instruction) -> bool {
         use Mnemonic::*;
         let lanes = match instruction.mnemonic() {
@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
                 let source = self.lanes(state, instruction, 1);
                 let wide = self.width(instruction, 0).max(self.width(instruction, 1));
                 match instruction.mnemonic() {
-                    // 8-byte forms: loading a register clears its upper half (a low move keeps it).
+                    // 8-byte forms: loading a register clears its upper half, except for a low move, which keeps it.
                     Movq | Vmovq | Movd | Vmovd => [source[0], Some(0), Some(0), Some(0)],
                     Movlps | Movlpd | Movsd | Vmovsd if instruction.op0_kind() == OpKind::Register => {
                         let old = self.lanes(state, instruction, 0);

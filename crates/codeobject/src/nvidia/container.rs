@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use say::{Key, Message, key, say};
 
 pub const MAGIC: u32 = 0xba55_ed50;
-/// The size of the fixed part of an entry header; the rest, up to its stated size, contains options.
+/// The size of the fixed part of an entry header. The rest of the header, up to its stated size, contains options.
 const ENTRY_HEADER: usize = 64;
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
@@ -38,7 +38,7 @@ fn hex(offset: usize) -> String {
 }
 
 impl FatbinError {
-    /// The same error with its offset counted from `by` bytes earlier.
+    /// The same error with its offset increased by `by`.
     pub(super) fn shifted(mut self, by: usize) -> Self {
         match &mut self {
             Self::Bounds { offset, .. }

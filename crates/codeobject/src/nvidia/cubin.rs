@@ -18,6 +18,9 @@ const SIZED: u8 = 4;
 /// `STO_CUDA_ENTRY`: the symbol is a kernel, not a device function.
 const ENTRY: u8 = 0x10;
 
+/// From compute capability 9.0, every shared section begins with this many bytes that the driver reserves for itself.
+const RESERVED: u64 = 1024;
+
 /// One kernel of a cubin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CubinKernel {
@@ -29,15 +32,18 @@ pub struct CubinKernel {
     /// Bytes of stack per thread: for the function's own frame, and the minimum including its callees.
     pub frame: Option<u32>,
     pub stack: Option<u32>,
+    /// Static shared memory as the driver reports it, without the bytes that it reserves for itself.
     pub shared: u64,
+    /// The size of the kernel's shared section, with the reserved bytes.
+    pub shared_section: Option<u64>,
     pub parameters: Option<u32>,
     pub constant0: u64,
     pub max_threads: Option<u32>,
 }
 
 impl CubinKernel {
-    /// Bytes of stack per thread, including the frames of called functions if the cubin states them; all ones mean an unknown
-    /// depth (recursion, calls by pointer).
+    /// Bytes of stack per thread, including the frames of called functions if the cubin states them. A value of all
+    /// ones means an unknown depth (recursion, calls by pointer).
     pub fn stack_bytes(&self) -> Option<u32> {
         match self.stack {
             Some(u32::MAX) => None,
@@ -57,8 +63,9 @@ pub struct Cubin {
 }
 
 impl Cubin {
-    /// Whether it is for one chip only (`sm_90a`): EF_CUDA_ACCELERATORS of `llvm/include/llvm/BinaryFormat/ELF.h`, at
-    /// another position since version 8 of the format. CUDA 13 omits it; then only the fatbin's entry has it.
+    /// Whether the cubin is for one chip only (`sm_90a`): EF_CUDA_ACCELERATORS of
+    /// `llvm/include/llvm/BinaryFormat/ELF.h`, which is another bit since version 8 of the format. CUDA 13 omits it;
+    /// then only the fatbin's entry has this information.
     pub fn is_for_one_chip(&self) -> bool {
         self.flags & if self.abi >= 8 { 0x8 } else { 0x800 } != 0
     }
@@ -80,6 +87,7 @@ pub fn cubin(data: &[u8]) -> Option<Cubin> {
         pairs.filter_map(|(_, value)| Some((word(value, 0)?, word(value, 4)?))).collect()
     };
     let (registers, frames, stacks) = (by_symbol(REGCOUNT), by_symbol(FRAME_SIZE), by_symbol(MIN_STACK_SIZE));
+    let reserved = if sm(elf.header.abi_version, elf.header.flags) >= 90 { RESERVED } else { 0 };
     let mut kernels = Vec::new();
     for (key, symbol) in (0u32..).zip(symbols.iter().flat_map(Symbols::iter)) {
         if symbol.kind != SymbolKind::Function || symbol.other & ENTRY == 0 || symbol.section == 0 {
@@ -94,13 +102,15 @@ pub fn cubin(data: &[u8]) -> Option<Cubin> {
             .or_else(|| find(REQUIRED_THREADS))
             .and_then(|value| (0..3).try_fold(1u32, |product, i| product.checked_mul(word(value, i * 4)?)));
         let upper = Some(text.info >> 24).filter(|n| *n != 0);
+        let shared_section = section(format!(".nv.shared.{name}")).map(|section| section.size);
         kernels.push(CubinKernel {
             code: text.size,
             registers: registers.get(&key).copied().or(upper),
             registers_section: upper,
             frame: frames.get(&key).copied(),
             stack: stacks.get(&key).copied(),
-            shared: section(format!(".nv.shared.{name}")).map_or(0, |s| s.size),
+            shared: shared_section.map_or(0, |size| size.saturating_sub(reserved)),
+            shared_section,
             parameters: find(CBANK_PARAM_SIZE).and_then(|v| v.get(..2)).map(|v| u32::from(v[0]) | u32::from(v[1]) << 8),
             constant0: section(format!(".nv.constant0.{name}")).map_or(0, |s| s.size),
             max_threads: threads,
@@ -109,6 +119,11 @@ pub fn cubin(data: &[u8]) -> Option<Cubin> {
     }
     let header = elf.header;
     Some(Cubin { abi: header.abi_version, flags: header.flags, relocatable: header.kind == ET_REL, kernels })
+}
+
+/// The compute capability in the flags of a cubin's header: 90 for 9.0. Version 8 of the format moved it.
+pub(super) fn sm(abi: u8, flags: u32) -> u32 {
+    (if abi >= 8 { flags >> 8 } else { flags }) & 0xff
 }
 
 fn word(value: &[u8], at: usize) -> Option<u32> {

@@ -1,13 +1,13 @@
-//! Finds kernels that launch other kernels: their code reaches the CUDA device runtime (`cudaLaunchDevice` and its
-//! successors), according to the relocations of a cubin or the text of PTX. Only code linked with the device runtime
-//! can do this, and it keeps its relocations.
+//! Finds kernels that launch other kernels. The relocations of a cubin or the text of PTX show that their code calls
+//! the CUDA device runtime (`cudaLaunchDevice` and its successors). Only code linked with the device runtime can do
+//! this, and it keeps its relocations.
 
 use super::{EntryKind, Region, cubin, host_sections, walk};
 use crate::elf::{Elf, SHT_SYMTAB};
 use crate::{ReadAt, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Prefixes of the functions through which device code launches: of the device runtime before CUDA 12, since then, and
+/// Prefixes of the functions that device code calls to launch: in the device runtime before CUDA 12, since CUDA 12, and
 /// for graphs.
 const RUNTIME: [&str; 4] = ["cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2", "cudaGraphLaunch"];
 
@@ -15,18 +15,19 @@ fn launches(name: &str) -> bool {
     RUNTIME.iter().any(|start| name.starts_with(start))
 }
 
-/// The references of each function of an image.
+/// The names that each function of an image refers to.
 #[derive(Debug, Default)]
 struct References {
     kernels: BTreeSet<String>,
-    /// By function.
+    /// The referenced names, by function.
     to: BTreeMap<String, BTreeSet<String>>,
-    /// Whether the device runtime is present, called or not.
+    /// Whether the image contains the device runtime, called or not.
     runtime: bool,
 }
 
 impl References {
-    /// The kernels that reach the device runtime; all of them if the references do not tell.
+    /// The kernels that reach the device runtime. All kernels, if the image contains the runtime but no references to
+    /// it.
     fn launchers(&self) -> BTreeSet<String> {
         if !self.runtime {
             return BTreeSet::new();
@@ -74,7 +75,7 @@ fn of_cubin(data: &[u8]) -> Option<References> {
     Some(found)
 }
 
-/// Functions by their directives, and the names in their bodies.
+/// Finds the functions by their directives, and the names in their bodies.
 fn of_ptx(text: &[u8]) -> References {
     let text = String::from_utf8_lossy(text);
     let mut found = References::default();
@@ -84,7 +85,7 @@ fn of_ptx(text: &[u8]) -> References {
         let entry = line.split_once(".entry").map(|(_, rest)| (true, rest));
         let function = || line.split_once(".func").map(|(_, rest)| (false, rest));
         if let Some((kernel, rest)) = entry.or_else(function) {
-            // A function's result is in parentheses before its name.
+            // In PTX, a function's result is in parentheses before its name.
             let rest = rest.trim_start();
             let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
             let name: String = rest.trim_start().chars().take_while(|c| is_word(*c)).collect();
@@ -105,13 +106,13 @@ fn of_ptx(text: &[u8]) -> References {
     found
 }
 
-/// The kernels in one image.
+/// The kernels of one image that launch other kernels.
 pub fn launchers_of(image: &[u8]) -> BTreeSet<String> {
     of_cubin(image).unwrap_or_else(|| of_ptx(image)).launchers()
 }
 
 /// The kernels of a host file that may launch others. Only a file with relocatable device code can have any, because
-/// the device runtime must be linked.
+/// the device runtime must be linked in.
 pub fn device_launchers(source: &dyn ReadAt, limit: usize) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let sections = host_sections(source)?;
@@ -128,7 +129,7 @@ pub fn device_launchers(source: &dyn ReadAt, limit: usize) -> Result<BTreeSet<St
             }
         }
     }
-    // The device runtime's own kernels only copy and fill.
+    // Leave out the device runtime's own kernels, which only copy and fill.
     found.retain(|name| !name.contains("cuda_device_runtime"));
     Ok(found)
 }
@@ -148,7 +149,8 @@ mod tests {
         assert_eq!(launchers_of(b".version 8.7\n.target sm_90\n.visible .entry k()\n{\nret;\n}\n"), BTreeSet::new());
     }
 
-    /// `nvcc 13.4 -arch=sm_90 -rdc=true -cubin` of `xtask/src/deep/siege/gpu/cdp.cu`: `parent` launches `child` on the device.
+    /// Uses the output of `nvcc 13.4 -arch=sm_90 -rdc=true -cubin` for `xtask/src/deep/siege/gpu/cdp.cu`, in which
+    /// `parent` launches `child` on the device.
     #[test]
     fn a_cubin_says_which_kernel_launches() {
         let image = include_bytes!("../../tests/data/device-launch.cubin");

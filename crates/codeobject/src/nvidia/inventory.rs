@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     container::{Compression, EntryKind, FatbinError, MAGIC, container_size, walk},
-    cubin::{Cubin, cubin},
+    cubin::{Cubin, cubin, sm},
     ptx::{Ptx, ptx, ptx_number},
 };
 use crate::{
@@ -38,7 +38,7 @@ impl Region {
         }
     }
 
-    /// Whether a runtime loads it directly; relocatable code goes through the device linker first.
+    /// Whether a runtime loads it directly. Relocatable code must be linked by the device linker first.
     pub fn is_loadable(self) -> bool {
         self != Region::Relocatable
     }
@@ -98,7 +98,7 @@ pub struct Row {
     pub entry: usize,
     pub kind: EntryKind,
     pub sm: u32,
-    /// `a` of sm_90a, `f` of sm_100f, if the entry states it.
+    /// The letter after the number (`a` for sm_90a, `f` for sm_100f), if the entry states it.
     pub letter: Option<char>,
     pub version: (u16, u16),
     pub compression: Compression,
@@ -110,14 +110,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// A cubin by itself.
+    /// The row for a bare cubin.
     pub fn of_cubin(cubin: Cubin, size: u64) -> Self {
-        // The number is in e_flags, in higher bits from version 8 of the format on.
-        let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
+        let sm = sm(cubin.abi, cubin.flags);
         Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
     }
 
-    /// A PTX text by itself; None if it names no target.
+    /// The row for a bare PTX text. None if it names no target.
     pub fn of_ptx(ptx: Ptx, size: u64) -> Option<Self> {
         let sm = ptx_number(&ptx.target)?;
         Some(Row { ptx: Some(ptx), ..Row::bare(EntryKind::Ptx, sm, size) })
@@ -141,7 +140,7 @@ impl Row {
         }
     }
 
-    /// `sm_90a` for machine code, `compute_90a` for PTX.
+    /// The target: `sm_90a` for machine code, `compute_90a` for PTX.
     pub fn target(&self) -> String {
         let inside = || match (&self.cubin, &self.ptx) {
             (Some(cubin), _) => cubin.is_for_one_chip().then_some('a'),
@@ -173,7 +172,7 @@ pub struct Walked {
     pub padding: u64,
     /// Bytes that are neither container nor padding, as (offset in the section, length).
     pub unknown: Vec<(u64, u64)>,
-    /// Offsets in these are relative to the section too.
+    /// Errors, with offsets relative to the section.
     pub errors: Vec<FatbinError>,
 }
 
@@ -193,8 +192,8 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Opens every entry of every section: containers in parallel, one image at a time each, no image larger than
-    /// `limit` bytes unpacked.
+    /// Opens every entry of every section. Containers are read in parallel, each with one image in memory at a time.
+    /// Images that unpack to more than `limit` bytes are not opened.
     pub fn read(source: &dyn ReadAt, limit: usize) -> Result<Self> {
         let mut found = Self::default();
         for section in host_sections(source)? {
@@ -222,7 +221,7 @@ impl Inventory {
         Ok(found)
     }
 
-    /// One container outside the sections: its entries, its errors, its size. None if no container begins there.
+    /// Reads one container outside the sections: its entries, its errors, its size. None if no container begins there.
     pub fn container(
         source: &dyn ReadAt,
         at: u64,
@@ -307,7 +306,7 @@ fn gap(source: &dyn ReadAt, start: u64, left: u64) -> Result<(u64, bool)> {
     const STEP: u64 = 1 << 16;
     let (mut at, mut zero) = (0, true);
     while at < left {
-        // Four more bytes, so that a magic across the boundary is found.
+        // Read three more bytes, so that a magic across the boundary is found.
         let piece = source.bytes(start + at, left.min(at + STEP + 3) - at, "gap between fatbin containers")?;
         let skip = usize::from(at == 0);
         let hit = piece.windows(4).skip(skip).position(|w| w == MAGIC.to_le_bytes()).map(|i| i + skip);

@@ -6,22 +6,22 @@ use std::collections::BTreeSet;
 /// The declarations of one PTX image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ptx {
-    /// `.version`, as written.
+    /// The version in `.version`, as written.
     pub version: String,
-    /// `.target`, the first word.
+    /// The first word of `.target`.
     pub target: String,
     /// Names of `.entry` functions with a body, in order.
     pub kernels: Vec<String>,
 }
 
 impl Ptx {
-    /// `a` of `sm_90a`, `f` of `sm_100f`.
+    /// The letter after the number: `a` for `sm_90a`, `f` for `sm_100f`.
     pub fn letter(&self) -> Option<char> {
         self.target.chars().next_back().filter(|c| matches!(c, 'a' | 'f'))
     }
 }
 
-/// 90 of `sm_90a`.
+/// The number in a target: 90 for `sm_90a`.
 pub fn ptx_number(target: &str) -> Option<u32> {
     let digits = target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']);
     digits.parse().ok()

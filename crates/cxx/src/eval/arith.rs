@@ -8,6 +8,7 @@ use super::value::{Ty, Value};
 use crate::syntax::ast::Binary;
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
+use say::say;
 
 impl Machine<'_> {
     pub(super) fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: Span) -> Run<Value> {
@@ -51,7 +52,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A pointer moved by an offset. Its address stays known if the offset and the size of the pointee are known.
+    /// Moves a pointer by an offset. Its address stays known if the offset and the size of the pointee are known.
     fn beside(&mut self, pointer: &Value, by: &Value, back: bool) -> Value {
         let Value::Pointer(ty, address) = pointer else { return pointer.clone() };
         let size = match ty.as_ref() {
@@ -116,9 +117,9 @@ impl Machine<'_> {
         let ((a, s), (b, t)) = (left, right);
         let unsigned = ty == IntTy::U64;
         let Some(value) = plain(op, a, b, unsigned) else {
-            // Only a run from the window's first count can tell whether the divisor is zero there too.
+            // Whether the divisor is also zero at the window's first count is known only after a run that starts there.
             self.lost |= s != 0 || t != 0;
-            return Err(self.unsure(at, "a division by zero"));
+            return Err(self.unsure(at, say!("cxx-open-division")));
         };
         let last = self.until.saturating_sub(self.input).max(0);
         let within = || s.checked_mul(last).and_then(|rise| rise.checked_add(a)).is_some();

@@ -1,5 +1,5 @@
 //! Bounds of a symbolic integer over all inputs of a window, derived from its operations. The bounds are cheap and
-//! never too narrow. They settle most comparisons without stepping through the counts.
+//! never too narrow. They decide most comparisons without stepping through the counts.
 
 use super::linear_pieces::{Kind, Number, Test, is_linear};
 use super::machine::Machine;
@@ -8,7 +8,7 @@ use crate::syntax::ast::Binary;
 /// The smallest and the largest value, in stored form.
 type Bounds = (i64, i64);
 
-/// `(value + slope * counts) / by`, rounded down.
+/// The number `(value + slope * counts) / by`, rounded down.
 struct Quotient {
     value: i128,
     slope: i128,
@@ -21,7 +21,7 @@ impl Machine<'_> {
         (self.from.saturating_sub(self.input), self.until.saturating_sub(self.input))
     }
 
-    /// The outcome of a test for every input of the window, if the bounds of both sides settle it.
+    /// The outcome of a test, if the bounds of both sides decide it for every input of the window.
     pub(super) fn told_by_bounds(&self, test: Test, left: Number, right: Number) -> Option<bool> {
         let window = self.window();
         let (a, b) = (self.range_of(left, window)?, self.range_of(right, window)?);
@@ -36,7 +36,8 @@ impl Machine<'_> {
         }
     }
 
-    /// None if the operations do not determine a range, or if an intermediate value may overflow 64 bits.
+    /// The bounds of a number from the first to the last count. None if the operations do not determine a range, or if
+    /// an intermediate value may overflow 64 bits.
     pub(super) fn range_of(&self, (value, dependence): Number, (first, last): Bounds) -> Option<Bounds> {
         if first > last {
             return None;
@@ -113,7 +114,7 @@ impl Machine<'_> {
     }
 
     /// Whether two quotients keep their order. Their difference before rounding is linear, so checking both ends is
-    /// enough. Comparisons of tile counts with different widths need this often.
+    /// enough. Comparisons of tile counts with different widths often need this.
     pub(super) fn stays_apart(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
         if test == Test::Equal {
             return false;

@@ -24,7 +24,7 @@ pub enum Builtin {
     Getenv,
     /// Returns an unknown value and writes nothing.
     Unknown,
-    /// Like `Unknown`, but the function is run when hand-offs are followed to their end.
+    /// Like `Unknown`, but the function is run if `Machine::follows` is set.
     UnlessFollowed,
     /// Stores this number through its first argument and returns 0.
     Give(i64),
@@ -41,7 +41,7 @@ pub enum Builtin {
     Strcspn,
     Strstr,
     Strtok,
-    /// `strtoul` and similar functions, by return type.
+    /// A function such as `strtoul`, which returns this type.
     Strtoul(IntTy),
     Strcmp,
     Atoi,

@@ -11,6 +11,7 @@ use super::value::{Closure, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment, Type, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ impl<'p> Machine<'p> {
             ExprKind::Name(name) => self.call_name(name, args, at),
             ExprKind::Member { base, name, arrow } => self.call_member(base, *name, *arrow, args, at),
             _ => {
-                // A dialect may answer for a lambda that a function stores in a named variable.
+                // The dialect may have a builtin for a lambda that is stored in a variable of this name.
                 if let ExprKind::Local(_, name) = &callee.kind
                     && let Some(&Builtin::Answer(answer)) = self.builtins.get(name)
                 {
@@ -60,7 +61,7 @@ impl<'p> Machine<'p> {
         if !self.program.overloads(last.sym).is_empty() {
             if name.path.len() == 1 && self.has_base_method(last.sym) {
                 let name = self.program.text(last.sym);
-                return Err(self.unsure(at, format!("which {name} is called is not known (a base class has one)")));
+                return Err(self.unsure(at, say!("cxx-open-overload-base", name)));
             }
             let explicit = match &last.args {
                 Some(list) => self.template_values(list)?,
@@ -120,7 +121,7 @@ impl<'p> Machine<'p> {
         !open.is_empty()
     }
 
-    /// A call of a static function of a struct, `T::convert(x)`, if it has to be followed.
+    /// Runs a static function of a struct, as in `T::convert(x)`, if it has to be followed.
     pub(super) fn call_static(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let within = name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1;
         let Some(last) = name.path.last().filter(|_| within && self.follows) else { return Ok(None) };
@@ -143,8 +144,8 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// A call of an unknown platform or standard library function: its result and everything it may write to become
-    /// unknown.
+    /// Calls an unknown platform or standard library function. Its result becomes unknown, and so does everything that
+    /// it may write to.
     pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
         if let Some(size) = self.size_of_array(full, args)? {
             return Ok(size);
@@ -182,7 +183,7 @@ impl<'p> Machine<'p> {
                 let ty = ty.clone();
                 self.construct(&ty, args, at)
             }
-            Value::Null => Err(Stop::Abort { at, what: "a call of a null function".to_owned() }),
+            Value::Null => Err(Stop::Abort { at, what: self.program.files.text(at) }),
             Value::Agg(_) if self.call_operator(function, args.len()).is_some() => self.call_object(function, args, at),
             _ => {
                 self.unfollowed = self.unfollowed.or(Some(at));
@@ -192,7 +193,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// A lambda together with the variables that it captures.
+    /// Makes a lambda with the values of the variables that it captures.
     pub(super) fn closure(&mut self, lambda: &Arc<Lambda>) -> Run<Value> {
         let base = self.base();
         let mut kept = Vec::new();
@@ -202,7 +203,7 @@ impl<'p> Machine<'p> {
                     kept.push((slot, self.held(slot)));
                 }
             }
-            // Captures every variable in the frame.
+            // Capture every variable of the frame.
             None => {
                 for slot in 0..self.stack.len().saturating_sub(base) as u32 {
                     kept.push((slot, self.held(slot)));
@@ -217,7 +218,7 @@ impl<'p> Machine<'p> {
         Ok(Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base, size, name, kept })))
     }
 
-    /// The value of a variable; for a reference, the value of its target.
+    /// The value of a variable, or of its target if it is a reference.
     fn held(&self, slot: u32) -> Value {
         match self.stack.get(self.slot(slot) as usize) {
             Some(Value::Ref(place)) => self.peek(*place).cloned().unwrap_or_default(),
@@ -254,7 +255,7 @@ impl<'p> Machine<'p> {
         let ((function, name, view, this), base) = match (written_in, self.frames.last()) {
             (Some(frame), _) => ((frame.function, frame.name, frame.view, frame.this), closure.base),
             (None, Some(frame)) if alone => ((None, frame.name, frame.view, None), self.stack.len()),
-            _ => return Err(self.unsure(at, "a lambda that outlived its function")),
+            _ => return Err(self.unsure(at, say!("cxx-open-lambda-outlived"))),
         };
         let before = self.stack.len();
         if base != closure.base || before < base.saturating_add(closure.size) {
@@ -265,7 +266,7 @@ impl<'p> Machine<'p> {
             let value = self.convert(&param.ty, value)?;
             self.set_slot(root as u32, value);
         }
-        // The captures occupy the variables' slots while the lambda runs.
+        // The captured values replace the variables' slots while the lambda runs.
         let mut around = Vec::with_capacity(closure.kept.len());
         for (slot, value) in &closure.kept {
             if closure.lambda.params.iter().any(|param| param.slot == *slot) {
@@ -275,10 +276,10 @@ impl<'p> Machine<'p> {
             around.push((root, self.stack.get(root as usize).cloned().unwrap_or_default()));
             self.set_slot(root, value.clone());
         }
-        // Its variables live in one frame, so a recursive call would overwrite them.
+        // The lambda's variables have one frame, so a recursive call would overwrite them.
         let this_one = Arc::as_ptr(&closure.lambda) as usize;
         if self.lambdas.contains(&this_one) {
-            return Err(self.unsure(at, "a lambda that calls itself"));
+            return Err(self.unsure(at, say!("cxx-open-lambda-recursive")));
         }
         // Without a declared return type, the value is returned unchanged.
         let reference = closure.lambda.ret.as_ref().is_some_and(|ret| ret.reference);
@@ -346,7 +347,7 @@ impl<'p> Machine<'p> {
         Ok(values)
     }
 
-    /// `called`: a name, its qualifier, and the scope of the lookup.
+    /// Calls a function. `called` is the name, its qualifier and the scope of the lookup.
     pub(super) fn call_function(
         &mut self,
         called: (Sym, &[Segment], View),
@@ -374,7 +375,7 @@ impl<'p> Machine<'p> {
             }
             let before = self.handoffs.len();
             let result = self.invoke_joined(&call);
-            // A call that could not be followed may hand over its arguments in an unknown configuration.
+            // If the call could not be followed, it may hand over the function in an unknown configuration.
             if self.seeking.is_none() && !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before
             {
                 self.hand_over(&remote, None, at)?;
@@ -386,12 +387,13 @@ impl<'p> Machine<'p> {
                 let program = self.program;
                 let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
                 let declared = declared.find(|function| function.params.len() >= values.len());
-                // A void function is called for its effect. If that effect is a hand-off, it must not go unnoticed.
+                // A void function is called for its effect. The effect may be a hand-off, so the call must not be
+                // skipped.
                 if declared
                     .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
                 {
                     let name = self.program.text(name);
-                    return Err(self.unsure(at, format!("{name} is declared, and defined nowhere in the tree")));
+                    return Err(self.unsure(at, say!("cxx-open-declared", name)));
                 }
                 self.undefined(declared, &values, at);
                 return Ok(Value::Opaque(at));
@@ -406,7 +408,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// `std::forward<T>(x)` and `std::move(x)` are x.
+/// Treats `std::forward<T>(x)` and `std::move(x)` as x.
 fn forwarded(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Call(_, args) if args.len() == 1 => args.first().unwrap_or(expr),

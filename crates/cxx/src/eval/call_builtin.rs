@@ -8,6 +8,7 @@ use crate::syntax::ast::{Binary, Expr, Name, Root, TemplateArg};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::Sym;
+use say::say;
 
 impl Machine<'_> {
     pub(super) fn builtin(&mut self, name: &Name, last: Sym, args: &[Expr], at: Span) -> Run<Option<Value>> {
@@ -22,12 +23,12 @@ impl Machine<'_> {
                 | Builtin::Same
                 | Builtin::Float(_)
         );
-        // The tree may define its own `min` or `find`. The one from `std` is meant if it is qualified or if the tree
-        // has none.
+        // The tree may define its own `min` or `find`. The name means the function of `std` if it is qualified or if
+        // the tree has no such function.
         if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
             return Ok(None);
         }
-        // A function of another namespace or of a struct.
+        // The name belongs to another namespace or to a struct.
         let foreign = |first: &crate::syntax::ast::Segment| first.sym != crate::syntax::sym::STD;
         if name.path.len() > 1 && (name.path.first().is_some_and(foreign) || !matches!(name.root, Root::Global)) {
             return Ok(None);
@@ -36,9 +37,10 @@ impl Machine<'_> {
         Ok(Some(match builtin {
             Builtin::Ignore => {
                 if args.iter().any(super::taint::changes) {
-                    // The macro decides whether a log call evaluates its arguments.
+                    // Only the macro's definition, which is not expanded, says whether a log call evaluates its
+                    // arguments.
                     if !matches!(self.program.text(last), "printf" | "fprintf") {
-                        return Err(self.unsure(at, "a mark or a log is given what changes something"));
+                        return Err(self.unsure(at, say!("cxx-open-log-effects")));
                     }
                     for arg in args {
                         self.discard(arg)?;
@@ -54,7 +56,7 @@ impl Machine<'_> {
             }
             // If assertions are compiled out, their side effects do not happen.
             Builtin::Assert if self.program.text(last) == "assert" && args.iter().any(super::taint::changes) => {
-                return Err(self.unsure(at, "an assertion changes something"));
+                return Err(self.unsure(at, say!("cxx-open-assert-effects")));
             }
             Builtin::Assert => {
                 self.assert(first, at)?;
@@ -94,7 +96,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// A false assertion aborts. A true one ends the range at the first input for which it would be false.
+    /// A false assertion aborts. A true one ends the range before the first input for which it would be false.
     fn assert(&mut self, cond: Option<&Expr>, at: Span) -> Run<()> {
         let Some(cond) = cond else { return Ok(()) };
         let value = self.eval(cond)?;
@@ -118,7 +120,7 @@ impl Machine<'_> {
         }
         let mut best: Option<Value> = None;
         for value in values {
-            // std::max<int64_t>(a, b) converts both.
+            // `std::max<int64_t>(a, b)` converts both arguments.
             let value = match &ty {
                 Some(ty) => self.convert_to(ty, value)?,
                 None => value,
@@ -180,7 +182,7 @@ impl Machine<'_> {
             "INT64_MAX" | "LONG_MAX" | "LLONG_MAX" => Value::typed(i64::MAX, IntTy::I64),
             "INT64_MIN" | "LONG_MIN" | "LLONG_MIN" => Value::typed(i64::MIN, IntTy::I64),
             "SIZE_MAX" | "UINT64_MAX" | "ULONG_MAX" => Value::typed(-1, IntTy::U64),
-            // The result of searches that find nothing.
+            // The result of a search that finds nothing.
             "npos" => Value::typed(super::text::NPOS, IntTy::U64),
             "FLT_MAX" => Value::Float(f64::from(f32::MAX), 32),
             "INFINITY" => Value::Float(f64::INFINITY, 32),

@@ -5,8 +5,10 @@
 use super::machine::Machine;
 use super::records::{Run, Stop};
 use super::value::{Shape, Value};
+use crate::program::Program;
 use crate::syntax::ast::Expr;
 use crate::syntax::files::Span;
+use say::{Message, say};
 
 /// A number of a configuration, for every input of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +27,36 @@ pub struct ExtentPart {
 }
 
 /// Where a value is not known, and why.
-pub type NotKnown = (Span, String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotKnown {
+    pub at: Span,
+    pub why: Message,
+}
 
 /// A value of a configuration.
-pub type Setting = Result<[Extent; 3], NotKnown>;
+pub type Setting = Result<[Extent; 3], Box<NotKnown>>;
 
 /// The first three values of a configuration.
 pub type Settings = [Setting; 3];
 
 /// The largest number of parts. A number with more is known for the first input only.
 const MAX_PARTS: usize = 2048;
+
+impl NotKnown {
+    pub(super) fn new(at: Span, why: Message) -> Box<NotKnown> {
+        Box::new(NotKnown { at, why })
+    }
+
+    /// The reason of a run that ended without a hand-off; None if it ended for another reason.
+    pub(super) fn of(program: &Program, stop: Stop) -> Option<Box<NotKnown>> {
+        match stop {
+            Stop::Undetermined { at, why } => Some(NotKnown::new(at, *why)),
+            Stop::Fork(condition) => Some(NotKnown::new(condition.at, condition.why(program))),
+            Stop::Abort { at, what } => Some(NotKnown::new(at, say!("cxx-open-abort", what))),
+            Stop::Need(_) | Stop::Decided => None,
+        }
+    }
+}
 
 impl Extent {
     /// The number at an input; None before the first part.
@@ -55,11 +77,14 @@ impl Machine<'_> {
         let (frames, stack, nested) = (self.frames.len(), self.stack.len(), self.nested);
         match self.eval(expr) {
             Ok(value) => Ok(self.setting(&value, expr.span)),
-            Err(Stop::Undetermined { at, why } | Stop::Fork { at, why }) => {
+            Err(stop @ (Stop::Undetermined { .. } | Stop::Fork(_))) => {
                 self.frames.truncate(frames);
                 self.stack.truncate(stack);
                 self.nested = nested;
-                Ok(Err((at, why)))
+                let program = self.program;
+                Ok(Err(
+                    NotKnown::of(program, stop).unwrap_or_else(|| NotKnown::new(expr.span, say!("cxx-open-condition")))
+                ))
             }
             Err(stop) => Err(stop),
         }
@@ -83,14 +108,14 @@ impl Machine<'_> {
         }
     }
 
-    fn extent(&mut self, value: &Value, at: Span) -> Result<Extent, NotKnown> {
+    fn extent(&mut self, value: &Value, at: Span) -> Result<Extent, Box<NotKnown>> {
         let from = match value {
             Value::Int(value, 0, _) => return Ok(Extent::Fixed(*value)),
             Value::Int(value, dependence, _) => return Ok(self.extent_over_inputs((*value, *dependence))),
             Value::Opaque(from) | Value::Unset(_, from) if *from != Span::default() => *from,
             _ => at,
         };
-        Err((at, format!("`{}` is not known", self.program.files.text(from))))
+        Err(NotKnown::new(at, say!("cxx-open-value", value = self.program.files.text(from))))
     }
 
     /// Follows a number from the first input of the window to the last. If it cannot be followed, the window ends at its

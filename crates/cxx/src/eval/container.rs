@@ -1,5 +1,5 @@
-//! Methods of `std` containers and strings, as far as real decision code uses them. After any other method, the object
-//! is unknown.
+//! Methods of `std` containers and strings, as far as real decision code uses them. Any other method makes the object
+//! unknown.
 
 use super::init::MOST_IN_LIST;
 use super::machine::Machine;
@@ -11,8 +11,8 @@ use crate::syntax::sym::Sym;
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// `list.push_back(x)` on a list in memory, without copying it. Returns false, without evaluating anything, for any
-    /// other call.
+    /// Runs `list.push_back(x)` on a list in memory, without copying it. For any other call, evaluates nothing and
+    /// returns false.
     pub(super) fn grown(&mut self, place: MemoryPlace, name: Sym, args: &[Expr]) -> Run<bool> {
         let [item] = args else { return Ok(false) };
         let (length, of) = match self.peek(place) {
@@ -155,7 +155,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `std::equal(from, to, from, to)`: two ranges, item by item.
+    /// Evaluates `std::equal(from, to, from, to)`, which compares two ranges item by item.
     pub(super) fn ranges_equal(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let mut ends = Vec::with_capacity(args.len());
         for arg in args {
@@ -193,7 +193,7 @@ impl Machine<'_> {
         (0..end - start).map(|by| self.peek(from.moved(by)?).cloned()).collect()
     }
 
-    /// `std::fill(from, to, value)`.
+    /// Evaluates `std::fill(from, to, value)`.
     pub(super) fn fill_range(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let [from, to, value] = args else { return Ok(Value::Opaque(at)) };
         let (from, to, value) = (self.decayed(from)?, self.decayed(to)?, self.eval(value)?);

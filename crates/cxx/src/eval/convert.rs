@@ -9,7 +9,7 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
-/// The value of an unknown address. Allocators return aligned memory.
+/// Used for an unknown address: it is aligned, as memory from allocators is.
 const ALIGNED: i64 = 0x7f00_0000_0000;
 
 impl Machine<'_> {
@@ -28,7 +28,7 @@ impl Machine<'_> {
         if ty.pointers > 0 || ty.reference || !ty.dims.is_empty() {
             return Ok(match value {
                 Value::Int(0, 0, _) if ty.pointers > 0 => Value::Null,
-                // The address of that array is unknown.
+                // The address of this array is unknown.
                 Value::Agg(agg) if ty.pointers > 0 && !ty.reference && matches!(agg.shape, Shape::Array) => {
                     Value::Opaque(ty.span)
                 }
@@ -81,7 +81,7 @@ impl Machine<'_> {
                 Some(number) => Value::Float(rounded(ty.as_float(number), *bits), *bits),
                 None => value,
             },
-            // More digits than this interpreter keeps.
+            // The type has more digits than this interpreter keeps.
             (Ty::Float(bits), Value::Float(..)) if *bits > 64 => Value::Opaque(Span::default()),
             (Ty::Float(bits), Value::Float(value, _)) => Value::Float(rounded(value, *bits), *bits),
             (_, value) => value,
@@ -238,7 +238,7 @@ impl Machine<'_> {
         out
     }
 
-    /// The names in a condition with their values, for the list of reasons. Does not repeat calls.
+    /// Collects the names in a condition with their values, for the list of reasons. Does not repeat calls.
     pub(super) fn leaves(&mut self, expr: &Expr, out: &mut Vec<(String, String)>) {
         if out.len() >= 12 {
             return;
@@ -258,7 +258,7 @@ impl Machine<'_> {
             }
             ExprKind::Name(name) => {
                 let Some(last) = name.path.last() else { return };
-                // For an enumerator, its name is enough. For a constant, its number is shown.
+                // For an enumerator, the name is enough. For a constant, the list shows its number.
                 if !self.program.enumerators_named(last.sym).is_empty() || !self.program.overloads(last.sym).is_empty()
                 {
                     return;

@@ -1,5 +1,5 @@
-//! A dialect: what a family of sources adds to C++. The caller provides its vocabulary, the functions and constants of
-//! its platform, and the calls that count as results.
+//! A dialect: what a family of sources adds to C++. It has the vocabulary, the functions and constants of the platform,
+//! and the calls that count as results. The caller provides it.
 
 use super::builtin::Builtin;
 use super::machine::Machine;
@@ -12,7 +12,7 @@ use crate::syntax::vocabulary::Vocabulary;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outside {
     Unknown,
-    /// Asks about a function passed to it, but does not run it.
+    /// Asks about the function that is passed to it, but does not run that function.
     Query,
     /// Does work that counts as a hand-off.
     Work,
@@ -30,17 +30,17 @@ pub struct Dialect {
     pub constants: &'static [(&'static str, i64)],
     /// Structs whose alignment differs from that of their fields.
     pub aligned: &'static [(&'static str, usize)],
-    /// Whether a function of this name, which returns an untyped pointer, allocates memory. The address never decides
-    /// anything.
+    /// Whether a function of this name, which returns an untyped pointer, allocates memory. No decision depends on the
+    /// address.
     pub hands_out_memory: fn(&str) -> bool,
     /// The effect of a function that the sources do not define, by name.
     pub outside: fn(&str) -> Outside,
     /// The configuration that a call of such a function passes beside the function that it hands over.
     pub configuration: fn(&str, &[Expr]) -> Option<ReadConfiguration>,
-    /// The display form of the number in a variable of this name; None: the number itself.
+    /// How to display the number in a variable of this name; None to show the number itself.
     pub show: fn(&mut Machine<'_>, &str, i64) -> Option<String>,
-    /// The decision that a final hand-off stands for. The machine settles the numbers: it narrows the run to the inputs
-    /// for which they stay the same.
+    /// The decision that a final hand-off represents. The machine narrows the run to the inputs for which the numbers
+    /// of the decision stay the same.
     pub decision: fn(&mut Machine<'_>, &Handoff) -> Option<Decision>,
 }
 

@@ -25,7 +25,7 @@ impl Machine<'_> {
         Ok(value.map_or(Value::Null, |value| Value::Str(value.as_str().into())))
     }
 
-    /// Whether the program itself sets or unsets a variable. The interpreter does not track when.
+    /// Whether the program itself sets or unsets a variable. The interpreter does not track when this happens.
     fn sets_variable(&self, name: &str) -> bool {
         ["setenv", "putenv", "unsetenv", "clearenv", "_putenv", "_putenv_s"].into_iter().any(|function| {
             let Some(sym) = self.program.interner.get(function) else { return false };

@@ -7,6 +7,7 @@ use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Initial, Jumps, Root, Stm
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::FxMap;
+use say::say;
 use std::rc::Rc;
 
 /// The largest number of values that one label may match.
@@ -57,7 +58,7 @@ impl Machine<'_> {
             }
             Stmt::Alias(slot, ty) => self.alias(*slot, ty)?,
             Stmt::Block(stmts) => return self.block(stmts),
-            // Tables written as a chain of ifs: most of their rows are skipped.
+            // A fast path for tables written as a chain of ifs, in which most conditions are false.
             Stmt::If { init: None, cond, other: None, .. }
                 if self.trace.is_none() && self.plain_truth(cond) == Some(false) => {}
             Stmt::If { init, cond, then, other } => {
@@ -107,7 +108,7 @@ impl Machine<'_> {
             Stmt::Each { slot, parts, by_ref, range, body } if parts.is_empty() => {
                 return self.each(*slot, *by_ref, range, body);
             }
-            Stmt::Each { range, .. } => return Err(self.unsure(range.span, "a loop over what is taken apart")),
+            Stmt::Each { range, .. } => return Err(self.unsure(range.span, say!("cxx-open-loop-binding"))),
             Stmt::Return(None, _) => return Ok(Flow::Return(Value::Void)),
             Stmt::Return(Some(value), at) => {
                 let result = self.returned(value)?;
@@ -119,7 +120,7 @@ impl Machine<'_> {
             Stmt::Break => return Ok(Flow::Break),
             Stmt::Continue => return Ok(Flow::Continue),
             Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default | Stmt::Empty => {}
-            Stmt::Unparsed(at) => return Err(self.unsure(*at, "a statement that is not understood")),
+            Stmt::Unparsed(at) => return Err(self.unsure(*at, say!("cxx-open-statement"))),
         }
         Ok(Flow::On)
     }
@@ -172,7 +173,7 @@ impl Machine<'_> {
         let value = self.eval(range)?;
         let count = match &value {
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => agg.items.len(),
-            _ => return Err(self.unsure(range.span, "a loop over what is not known")),
+            _ => return Err(self.unsure(range.span, say!("cxx-open-loop-range"))),
         };
         for index in 0..count {
             self.step(range.span)?;
@@ -202,7 +203,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let root = self.slot(var.slot);
-        // A static that is written to holds whatever earlier calls stored.
+        // If code writes to a static, its value depends on earlier calls.
         if var.is_static && !self.starting {
             let written = match self.static_writes.get(&var.span) {
                 Some(known) => *known,
@@ -211,7 +212,7 @@ impl Machine<'_> {
                     let constant = var.fixed && var.ty.pointers == 0;
                     let templates = function.map_or(0, |function| function.templates.len());
                     let found = match constant {
-                        // The first call determines the value, and it is unknown which call comes first.
+                        // The first call determines the value, but it is unknown which call is the first.
                         _ if super::statics::depends_on_call(var, templates) => Some(var.span),
                         true => None,
                         false => self.program.write_of_static(function, unit, var),
@@ -227,7 +228,7 @@ impl Machine<'_> {
                 return Ok(());
             }
         }
-        // A static that is computed once is kept for all runs.
+        // The value of a static that is computed once is kept for all runs.
         let kept =
             var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
         if kept {
@@ -257,7 +258,7 @@ impl Machine<'_> {
             }
             Initial::Value(init) => {
                 let value = self.eval(init)?;
-                // `auto p = array` gives that address; for an object, a copy.
+                // `auto p = array` stores that address; `auto p = object` makes a copy.
                 let array =
                     matches!(&value, Value::Agg(agg) if matches!(agg.shape, Shape::Array) && agg.item.is_none());
                 let named = matches!(init.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. });
@@ -282,14 +283,14 @@ impl Machine<'_> {
 
     fn switch(&mut self, switch: &Switch) -> Run<Flow> {
         if switch.hidden {
-            return Err(self.unsure(switch.value.span, "a switch with labels that are not followed"));
+            return Err(self.unsure(switch.value.span, say!("cxx-open-switch-labels")));
         }
         let value = self.eval(&switch.value)?;
         let Value::Int(number, slope, ty) = value else {
             let Value::Opaque(from) = value else {
-                return Err(self.unsure(switch.value.span, "a switch on no number"));
+                return Err(self.unsure(switch.value.span, say!("cxx-open-switch-number")));
             };
-            let why = format!("a switch on `{}`, which is not known", self.program.files.text(from));
+            let why = say!("cxx-open-switch", value = self.program.files.text(from));
             return Err(self.unsure(switch.value.span, why));
         };
         let start = match switch.jumps.get() {
@@ -309,7 +310,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The range ends before the value of the next label.
+    /// Ends the range before the count at which the number reaches another label.
     fn hold_labels(&mut self, labels: impl Iterator<Item = i64>, number: i64, slope: i64) {
         if slope == 0 {
             return;
@@ -328,7 +329,7 @@ impl Machine<'_> {
                     fixed &= self.is_fixed(label);
                     let value = self.eval(label)?;
                     let Some(value) = self.settle(&value) else {
-                        return Err(self.unsure(label.span, "a label that is not known"));
+                        return Err(self.unsure(label.span, say!("cxx-open-label")));
                     };
                     jumps.entry(value).or_insert(position);
                 }
@@ -337,10 +338,10 @@ impl Machine<'_> {
                     fixed &= self.is_fixed(first) && self.is_fixed(last);
                     let (from, to) = (self.eval(first)?, self.eval(last)?);
                     let (Some(from), Some(to)) = (self.settle(&from), self.settle(&to)) else {
-                        return Err(self.unsure(first.span, "a label that is not known"));
+                        return Err(self.unsure(first.span, say!("cxx-open-label")));
                     };
                     if to.saturating_sub(from) >= MAX_LABELS {
-                        return Err(self.unsure(first.span, "a label for more values than are followed"));
+                        return Err(self.unsure(first.span, say!("cxx-open-label-range")));
                     }
                     (from..=to).for_each(|value| {
                         jumps.entry(value).or_insert(position);

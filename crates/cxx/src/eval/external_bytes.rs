@@ -1,6 +1,6 @@
-//! Memory with bytes from outside the program. A byte buffer (`std::vector<char> v(n)`) that is the target of a copy
-//! holds the bytes supplied for that copy, and can be read as numbers of any width. Any other possible write makes it
-//! unknown again.
+//! Models memory with bytes from outside the program. A byte buffer (`std::vector<char> v(n)`) that is the target of a
+//! copy holds the bytes supplied for that copy, and can be read as numbers of any width. Any other possible write makes
+//! it unknown again.
 
 use super::machine::Machine;
 use super::records::{Block, Run};
@@ -11,13 +11,13 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym;
 use std::rc::Rc;
 
-/// Buffers get addresses that no other memory uses, `ROOM` apart.
+/// The address of the first buffer. Buffers are `ROOM` apart, and no other memory uses these addresses.
 const FIRST: i64 = 1 << 60;
 const ROOM: i64 = 1 << 40;
 const MOST_BLOCKS: usize = 1 << 16;
 
 impl Machine<'_> {
-    /// `std::vector<char> v(n)` when hand-offs are followed to their end; None for anything else.
+    /// Makes a buffer for `std::vector<char> v(n)` if `Machine::follows` is set. Returns None for anything else.
     pub(super) fn buffer(&mut self, ty: &Type, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let (Base::Name(name), [size], true) = (&ty.base, args, self.follows) else { return Ok(None) };
         let Some(last) = name.path.last().filter(|last| last.sym == sym::VECTOR && ty.pointers == 0) else {
@@ -37,7 +37,7 @@ impl Machine<'_> {
         Ok(Some(Value::Pointer(Rc::new(item), Some(start))))
     }
 
-    /// Methods of such a buffer; None if the method is unknown or the object is not a buffer.
+    /// Runs a method of a buffer. Returns None if the method is unknown or the object is not a buffer.
     pub(super) fn buffer_method(&self, value: &Value, method: &str) -> Option<Value> {
         let Value::Pointer(_, Some(address)) = value else { return None };
         let block = self.blocks.iter().find(|block| block.start == *address)?;
@@ -48,8 +48,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A copy of memory. If the target is a buffer and the source address is known, the next arrival supplies the
-    /// bytes.
+    /// Handles a copy of memory. If the target is a buffer and the source address is known, the next `Arrival`
+    /// supplies the bytes.
     pub(super) fn moved(&mut self, values: &[Value], at: Span) {
         let [Value::Pointer(_, Some(to)), Value::Pointer(_, Some(from)), Value::Int(count, 0, _), ..] = values else {
             return;

@@ -1,4 +1,4 @@
-//! Records which functions a series of questions ran. This includes functions whose results were remembered, and
+//! Records which functions a series of questions ran. Also includes functions whose cached results were used, and
 //! functions that initialised variables that live as long as the machine.
 
 use crate::syntax::sym::{FxMap, FxSet};
@@ -7,7 +7,7 @@ use crate::syntax::sym::{FxMap, FxSet};
 pub(super) struct Footprint {
     /// Functions run since the last `take_ran`.
     now: FxSet<u32>,
-    /// Functions whose results were remembered.
+    /// Functions whose cached results were used.
     recalled: FxSet<u32>,
     /// Functions run while a static or a global was initialised.
     lasting: FxSet<u32>,
@@ -55,7 +55,7 @@ impl Footprint {
     pub fn take(&mut self) -> FxSet<u32> {
         let mut all = std::mem::take(&mut self.now);
         let mut open: Vec<u32> = self.recalled.drain().chain(self.lasting.iter().copied()).collect();
-        // For functions that were not run again, add what they called the first time.
+        // A function that was not run again also counts the functions that it called the first time.
         let mut seen: FxSet<u32> = FxSet::default();
         while let Some(index) = open.pop() {
             if seen.insert(index) {

@@ -1,6 +1,6 @@
-//! Hand-offs: functions that run elsewhere, handed over by `f<<<...>>>(x)`, by a call that takes the function, or
-//! inside a library. They are the result of a run: which function, with which template arguments, in which
-//! configuration.
+//! Hand-offs: functions that run elsewhere. A function is handed over by `f<<<...>>>(x)`, by a call that takes the
+//! function, or inside a library. The hand-offs are the result of a run: which function, with which template arguments,
+//! in which configuration.
 
 use super::configuration::{Extent, Settings};
 use super::dialect::Outside;
@@ -12,9 +12,10 @@ use super::value::{FnValue, Ty, Value};
 use crate::syntax::ast::{Expr, Function, Stmt};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
+use say::say;
 use std::rc::Rc;
 
-/// An upper bound; no graph node hands over this many functions.
+/// An upper bound for the hand-offs of one run. No graph node hands over this many functions.
 const MOST: usize = 1 << 14;
 
 impl Machine<'_> {
@@ -66,7 +67,7 @@ impl Machine<'_> {
         Ok(Value::Opaque(call.at))
     }
 
-    /// Work done inside a library.
+    /// Records work that is done inside a library.
     pub(super) fn hand_to_library(&mut self, name: Sym, at: Span) -> Run<()> {
         let (stack, locals) = (self.names(), Vec::new());
         self.handed_over(Handoff { name, args: Vec::new(), config: None, at, stack, library: true, locals })
@@ -75,7 +76,7 @@ impl Machine<'_> {
     pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], args: &[Expr], at: Span) -> Run<Value> {
         let function = self.eval(callee)?;
         let Value::Fn(remote) = function else {
-            return Err(self.unsure(callee.span, "`<<<...>>>` after what is not known"));
+            return Err(self.unsure(callee.span, say!("cxx-open-launched")));
         };
         // Omitted values are 0.
         let none = || Ok([Extent::Fixed(0), Extent::Fixed(1), Extent::Fixed(1)]);
@@ -88,8 +89,8 @@ impl Machine<'_> {
         Ok(Value::Void)
     }
 
-    /// Describes the hand-off of a remote function, with all of its template arguments. Arguments that are not named
-    /// are deduced from the types of the function's arguments.
+    /// Describes the hand-off of a remote function, with all of its template arguments. Missing template arguments are
+    /// deduced from the types of the function's arguments.
     pub fn handoff_of(
         &mut self,
         remote: &Rc<FnValue>,
@@ -143,9 +144,9 @@ impl Machine<'_> {
         if decides && self.exploring {
             self.decision = (self.dialect.decision)(self, &handoff);
         }
-        // Fail rather than drop one: the list of hand-offs must be complete.
+        // Fail rather than drop a hand-off: the list must be complete.
         if self.handoffs.len() >= MOST {
-            return Err(self.unsure(handoff.at, "more hand-offs than are followed"));
+            return Err(self.unsure(handoff.at, say!("cxx-open-handoffs")));
         }
         self.handoffs.push(handoff);
         if decides { Err(Stop::Decided) } else { Ok(()) }

@@ -9,10 +9,11 @@ use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym;
 use crate::syntax::vocabulary::Role;
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The largest number of items that a place can index.
+/// The largest number of items in a list, limited by the index type of a place.
 pub(super) const MOST_IN_LIST: usize = u16::MAX as usize;
 
 impl Machine<'_> {
@@ -78,7 +79,7 @@ impl Machine<'_> {
                 let ty = ty.int_ty().unwrap_or(IntTy::I32);
                 if zero { Value::typed(0, ty) } else { Value::Unset(ty, Span::default()) }
             }
-            // It has a type but no value yet.
+            // The variable has a type but no value yet.
             Ty::Float(bits) if !zero => Value::Float(f64::NAN, *bits),
             _ if !zero => Value::Uninit,
             Ty::Float(bits) => Value::Float(0.0, *bits),
@@ -87,7 +88,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Whether an initial value is the same wherever the object is created: only literals and unknown values.
+    /// Whether an initial value is the same wherever the object is created: it has only literals and unknown values.
     fn is_start(&self, value: &Value) -> bool {
         let literal = |field: &Field| match field.init.as_ref().map(|init| &init.kind) {
             None | Some(ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Null) => true,
@@ -196,7 +197,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A destructor that is not followed may write to everything that the object refers to.
+    /// Fails for a destructor that is not followed, because it may write to everything that the object refers to.
     fn at_its_end(&self, instance: &Instance, object: &Value, at: Span) -> Run<()> {
         if self.program.members(&instance.of).destroyed
             && instance.of.role == Role::Plain
@@ -206,7 +207,7 @@ impl Machine<'_> {
                 if let Value::Ref(place) | Value::Ptr(place) = item
                     && !matches!(self.peek(*place), None | Some(Value::Opaque(_) | Value::Uninit))
                 {
-                    return Err(self.unsure(at, "a destructor that is not followed"));
+                    return Err(self.unsure(at, say!("cxx-open-destructor")));
                 }
             }
         }
@@ -293,7 +294,7 @@ impl Machine<'_> {
         self.of_global(global, |machine| machine.global_value(global))
     }
 
-    /// Evaluates in the scope of a global, which sees its own unit instead of the caller's.
+    /// Evaluates in the scope of a global. Names are looked up in the global's unit instead of the caller's.
     fn of_global<T>(&mut self, global: &Global, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let base = self.stack.len();
         let frame = super::machine::Frame {
@@ -361,7 +362,7 @@ impl Machine<'_> {
                 None => Ok(Value::Str("".into())),
             },
             // A guard object may write to its arguments in its destructor.
-            Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, "an object that is not followed")),
+            Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, say!("cxx-open-constructor"))),
             // An unknown constructor may write to its arguments, and keep references to them.
             Ty::Struct(_) | Ty::Named(_) | Ty::Unknown => {
                 self.stranger(None, args, at)?;
@@ -417,7 +418,7 @@ impl Machine<'_> {
             self.at_its_end(instance, &object, at)?;
             return Ok(object);
         }
-        // `T t(a, b)`: an aggregate, initialised field by field.
+        // In `T t(a, b)`, T is an aggregate, which is initialised field by field.
         let Value::Agg(mut object) = object else { return Ok(Value::Opaque(at)) };
         let constructors = methods.iter().any(|method| Some(method.name) == instance.of.name);
         if let [only] = args {

@@ -1,6 +1,6 @@
-//! Moves from one range of inputs to the next without starting over. A run that reaches its hand-off holds for a window
-//! of inputs. For later counts, the machine restores its memory and reruns the first statement whose outcome could
-//! differ. The statements before it hold for the later counts too and are not repeated.
+//! Moves from one range of inputs to the next without starting over. A run that reaches its hand-off gives the answer
+//! for a window of inputs. For later counts, the machine restores its memory and reruns the first statement whose
+//! outcome could differ. The statements before it have the same outcome for the later counts and are not repeated.
 
 use super::exec::Flow;
 use super::linear_pieces::Number;
@@ -26,7 +26,7 @@ pub(super) struct Mark {
 const MAX_UNDO: usize = 1 << 20;
 
 impl Machine<'_> {
-    /// Like `block`, but goes back if a hand-off was reached and later inputs are still open.
+    /// Like `block`, but goes back after a hand-off if later inputs remain.
     pub(super) fn block_of_windows(&mut self, stmts: &[Stmt]) -> Run<Flow> {
         // Statements that narrowed the range of counts.
         let mut narrowed: Vec<(usize, Mark)> = Vec::new();
@@ -60,7 +60,7 @@ impl Machine<'_> {
         Ok(Flow::On)
     }
 
-    /// The statement to rerun for the next wanted count; None if this block has no more windows.
+    /// The statement to rerun for the next wanted count. None if this block has no more windows.
     fn go_back(&mut self, narrowed: &mut Vec<(usize, Mark)>) -> Option<usize> {
         if !self.exploring || self.lost {
             return None;
@@ -134,7 +134,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The value of a number at the first count of this window. If it cannot be computed, the window is void and the
+    /// The value of a number at the first count of this window. If it cannot be computed, the window is invalid and the
     /// caller starts over at that count.
     pub(super) fn now(&mut self, number: Number) -> i64 {
         if number.1 == 0 || self.from == self.input {

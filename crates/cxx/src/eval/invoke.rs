@@ -1,5 +1,5 @@
-//! Runs a resolved function: binds its arguments and template arguments, and caches its result if that depends on
-//! nothing else.
+//! Runs a resolved function: binds its arguments and template arguments, and caches its result if it depends on nothing
+//! else.
 
 use super::exec::Flow;
 use super::machine::{Frame, Machine, MemoKey};
@@ -7,6 +7,7 @@ use super::records::{Run, Stop};
 use super::value::{Shape, Ty, Value};
 use crate::syntax::ast::{Base, Function, Param, Type, View};
 use crate::syntax::files::Span;
+use say::say;
 use std::rc::Rc;
 
 /// The largest index sequence that is written out.
@@ -16,12 +17,12 @@ const MAX_SEQUENCE: usize = 256;
 #[derive(Clone, Copy)]
 pub(super) enum Given<'a> {
     Values(&'a [Value]),
-    /// `Ty::Unknown` for types that cannot be determined.
+    /// The types of the arguments. `Ty::Unknown` if a type cannot be determined.
     Types(&'a [Ty]),
 }
 
 impl<'p> Machine<'p> {
-    /// Runs a function. If all arguments are plain numbers, the result is cached, since it can depend on nothing else.
+    /// Runs a function. If all arguments are plain numbers, caches the result, because it can depend on nothing else.
     pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, mut values: Vec<Value>, at: Span) -> Run<Value> {
         for value in &mut values {
             self.make_plain(value);
@@ -207,7 +208,7 @@ impl<'p> Machine<'p> {
         }))
     }
 
-    /// The argument for a parameter `std::index_sequence<I...>`: the numbers of the pack, or an unknown value.
+    /// The argument for a parameter `std::index_sequence<I...>`: the numbers of the pack, or unknown.
     fn sequence_given(&self, function: &Function, given: Given<'_>) -> Option<Value> {
         let Given::Values(values) = given else { return None };
         let takes = |param: &Param| match &param.ty.base {
@@ -250,18 +251,16 @@ impl<'p> Machine<'p> {
     pub fn call_by_name(&mut self, name: &str, values: Vec<Value>) -> Run<Value> {
         let at = Span::default();
         let Some(sym) = self.program.interner.get(name) else {
-            return Err(self.unsure(at, format!("the tree has no function {name}")));
+            return Err(self.unsure(at, say!("cxx-open-no-function", name)));
         };
         match self.pick((sym, &[], View::ANYWHERE), (values.len(), &[]), &[], at)? {
             Some(index) => self.invoke(index, Vec::new(), values, at),
-            None if self.program.missing.contains(&sym) => {
-                Err(self.unsure(at, format!("the tree defines {name} nowhere, or not with these arguments")))
-            }
+            None if self.program.missing.contains(&sym) => Err(self.unsure(at, say!("cxx-open-no-definition", name))),
             None => Err(Stop::Need(sym)),
         }
     }
 
-    /// Runs one function to its end, or to the hand-off that decides.
+    /// Runs one function to its end, or to the hand-off that ends the run.
     pub fn run_function(&mut self, index: u32, values: Vec<Value>) -> Run<Value> {
         let at = self.program.function(index).map_or(Span::default(), |function| function.span);
         self.invoke(index, Vec::new(), values, at)
@@ -271,7 +270,7 @@ impl<'p> Machine<'p> {
 fn push_number(value: &Value, into: &mut Vec<i64>) -> Option<()> {
     match value {
         Value::Int(value, 0, ty) => {
-            // A template may depend on the type of its argument.
+            // Keep the type of the argument, because a template may depend on it.
             into.push(*value);
             into.push(*ty as i64);
         }

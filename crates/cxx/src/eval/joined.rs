@@ -1,13 +1,14 @@
 //! Unknown conditions inside one call that hands over a function. If every way through the call hands over the same
 //! thing, the conditions do not matter, and the run continues as one.
 
-use super::configuration::{Extent, Setting, Settings};
+use super::configuration::{Extent, NotKnown, Setting, Settings};
 use super::input_window::Mark;
 use super::machine::Machine;
-use super::records::{AskedCondition, Handoff, Run, Stop};
+use super::records::{AskedCondition, Handoff, Run, Stop, UnknownCondition};
 use super::value::{GLOBAL_ROOT, MemoryPlace, Value};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
+use say::say;
 use std::rc::Rc;
 
 /// The largest number of ways through one call that are tried.
@@ -108,7 +109,7 @@ impl Machine<'_> {
             let result = match self.invoke(call.index, call.explicit.clone(), call.values.clone(), call.at) {
                 Ok(result) => Some(result),
                 Err(Stop::Decided) => None,
-                Err(Stop::Fork { .. }) if runs < MAX_WAYS => {
+                Err(Stop::Fork(_)) if runs < MAX_WAYS => {
                     scripts.extend([true, false].map(|outcome| [script.as_slice(), &[outcome]].concat()));
                     continue;
                 }
@@ -170,14 +171,14 @@ impl Machine<'_> {
         let mut asked = None;
         let found = self.sought(call, aside, &mut asked)?;
         let Some((at, most)) = asked.filter(|(_, most)| (1..=MAX_SUPPOSED).contains(most)) else { return Ok(found) };
-        let why = format!("which number from 1 to {most} `{}` gives is not known", self.program.files.text(at));
+        let why = NotKnown::new(at, say!("cxx-open-number", most, code = self.program.files.text(at)));
         let mut all: Option<Settings> = None;
         for number in 1..=most {
             self.supposed = Some(number);
             let found = self.sought(call, aside, &mut None)?;
             all = Some(match all {
                 None => found,
-                Some(known) => joined(known, found, self.until, Some(&(at, why.clone()))),
+                Some(known) => joined(known, found, self.until, &why),
             });
         }
         Ok(all.unwrap_or(found))
@@ -187,8 +188,9 @@ impl Machine<'_> {
     fn sought(&mut self, call: &Handing, aside: &Aside, asked: &mut Option<(Span, i64)>) -> Run<Settings> {
         let mut scripts = vec![Vec::new()];
         let mut found: Option<Settings> = None;
-        let mut open: Option<(Span, String)> = None;
+        let mut open: Option<UnknownCondition> = None;
         let mut runs = 0;
+        let nothing = |code: String| NotKnown::new(call.at, say!("cxx-open-not-followed", code));
         while let Some(script) = scripts.pop() {
             let until = self.until;
             self.undo_aside(aside);
@@ -204,40 +206,47 @@ impl Machine<'_> {
             }
             let why = match ended {
                 Err(Stop::Decided) => None,
-                Err(Stop::Fork { at, why }) if runs < MAX_WAYS && asked.is_none() => {
-                    open.get_or_insert((at, why));
+                Err(Stop::Fork(condition)) if runs < MAX_WAYS && asked.is_none() => {
+                    open.get_or_insert(condition);
                     scripts.extend([true, false].map(|outcome| [script.as_slice(), &[outcome]].concat()));
                     continue;
                 }
                 Err(stop @ Stop::Need(_)) => return Err(stop),
-                Err(Stop::Fork { at, why } | Stop::Undetermined { at, why }) => Some((at, why)),
-                Err(Stop::Abort { at, what }) => Some((at, format!("the program would abort: {what}"))),
-                Ok(_) => Some((call.at, "the call returned before the hand-off".to_owned())),
+                Err(stop) => NotKnown::of(self.program, stop),
+                Ok(_) => Some(nothing(self.program.files.text(call.at))),
             };
             let config = match why {
                 None => self.handoffs.pop().and_then(|handoff| handoff.config),
                 Some(why) => Some([Err(why.clone()), Err(why.clone()), Err(why)]),
             };
-            let nothing = || (call.at, "a call that is not followed".to_owned());
-            let config = config.unwrap_or_else(|| [Err(nothing()), Err(nothing()), Err(nothing())]);
+            let config = config.unwrap_or_else(|| {
+                let why = nothing(self.program.files.text(call.at));
+                [Err(why.clone()), Err(why.clone()), Err(why)]
+            });
+            let apart = open.map_or_else(
+                || nothing(self.program.files.text(call.at)),
+                |condition| NotKnown::new(condition.at, condition.why(self.program)),
+            );
             found = Some(match found {
                 None => config,
-                Some(known) => joined(known, config, self.until, open.as_ref()),
+                Some(known) => joined(known, config, self.until, &apart),
             });
         }
-        let nothing = || (call.at, "the call hands over nothing".to_owned());
-        Ok(found.unwrap_or_else(|| [Err(nothing()), Err(nothing()), Err(nothing())]))
+        Ok(found.unwrap_or_else(|| {
+            let why = nothing(self.program.files.text(call.at));
+            [Err(why.clone()), Err(why.clone()), Err(why)]
+        }))
     }
 }
 
 /// What two configurations have in common up to an input; where they differ, the reason.
-pub fn joined(known: Settings, other: Settings, until: i64, why: Option<&(Span, String)>) -> Settings {
+fn joined(known: Settings, other: Settings, until: i64, why: &NotKnown) -> Settings {
     let mut other = other.into_iter();
     known.map(|known| match (known, other.next()) {
         (Err(open), _) => Err(open),
         (Ok(_), Some(Err(open))) => Err(open),
         (Ok(known), Some(Ok(other))) if same(&known, &other, until) => Ok(known),
-        _ => Err(why.cloned().unwrap_or_default()),
+        _ => Err(Box::new(why.clone())),
     })
 }
 

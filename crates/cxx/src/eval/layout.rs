@@ -1,4 +1,4 @@
-//! The sizes of types, as compilers lay them out.
+//! The sizes of types, following the layout rules of compilers.
 
 use super::machine::Machine;
 use super::records::Run;

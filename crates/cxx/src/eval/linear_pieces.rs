@@ -11,7 +11,7 @@ use std::cell::RefCell;
 /// integer, or CURVED.
 pub(super) type Number = (i64, i64);
 
-/// Dependences below this are indices of symbolic integers. No realistic slope is so steep.
+/// Dependences below this are indices of symbolic integers. No realistic slope is that steep.
 pub(super) const SYMBOLIC: i64 = i64::MIN / 2;
 
 #[derive(Debug)]
@@ -24,14 +24,14 @@ pub(super) struct SymbolicInt {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// The flag marks unsigned 64-bit operations, where the sign makes a difference.
+    /// The flag is set for unsigned 64-bit operations, whose results differ from signed ones.
     Binary(Binary, bool, Number, Number),
     Not(Number),
-    /// Stored into an integer of this type.
+    /// The number after it is stored into an integer of this type.
     Wrap(IntTy, Number),
 }
 
-/// Linear for `more` counts after the requested one.
+/// A number that is linear for `more` counts after the requested one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub value: i64,
@@ -53,7 +53,7 @@ pub(super) struct Held {
     pub(super) from: i64,
     pub(super) to: i64,
     pub(super) truth: bool,
-    /// At the next count, the outcome differs or cannot be determined.
+    /// Whether the outcome at the next count differs or cannot be determined.
     pub(super) ends: bool,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn linear(slope: Option<i64>) -> i64 {
     slope.filter(|&slope| is_linear(slope)).unwrap_or(CURVED)
 }
 
-/// The number of further counts for which the test keeps its outcome, as long as both sides stay linear.
+/// The number of further counts for which the test keeps its outcome, provided that both sides stay linear.
 pub(super) fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
     let Some(slope) = left.slope.checked_sub(right.slope) else { return 0 };
     let Some(difference) = left.value.checked_sub(right.value) else { return 0 };
@@ -148,7 +148,7 @@ pub(super) fn combine(op: Binary, unsigned: bool, left: Piece, right: Piece) -> 
         // The quotient stays the same up to the next multiple; the remainder grows until then.
         Binary::Div | Binary::Rem if divides => {
             let (s, b) = (left.slope, right.value);
-            // Only as long as the value fits in 63 bits.
+            // This holds only while the value fits in 63 bits.
             let more = more.min((i64::MAX - left.value) / s);
             let fixed = Piece { more, ..fixed };
             let same = (b - 1 - left.value % b) / s;

@@ -1,16 +1,19 @@
-//! The machine that runs functions: its memory, the range of inputs of the current run, and its observations.
+//! The machine that runs functions: its memory, the range of inputs of the current run, and what it records.
 
 use super::builtin::{self, Builtin};
 use super::dialect::Dialect;
 use super::footprint::Footprint;
 use super::linear_pieces::{Followed, SymbolicInt};
-use super::records::{Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, Window};
+use super::records::{
+    Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, UnknownCondition, Window,
+};
 use super::value::{Agg, GLOBAL_ROOT, Instance, MemoryPlace, Shape, Ty, Value};
 use crate::program::Program;
 use crate::syntax::ast::{Expr, Function, View};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{FxMap, FxSet, Sym};
+use say::{Message, say};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -20,7 +23,7 @@ pub(super) struct Frame {
     pub view: View,
     pub base: usize,
     pub this: Option<MemoryPlace>,
-    /// Whether a function outside the program's list returns a reference.
+    /// Whether this function returns a reference, for functions that are not in the program's list.
     pub reference: bool,
 }
 
@@ -48,11 +51,11 @@ pub struct Machine<'p> {
     /// Where static variables are written to, by their declaration.
     pub(super) static_writes: FxMap<Span, Option<Span>>,
     pub(super) global_slots: FxMap<u32, u32>,
-    /// Statics whose values depend on an outcome from the script. They hold for one run only.
+    /// Statics whose values depend on an outcome from the script. They are valid for one run only.
     pub(super) guessed_statics: Vec<(u64, u64)>,
     pub(super) guessed_globals: Vec<u32>,
     pub(super) enum_values: FxMap<(Sym, View), (i64, IntTy)>,
-    /// The same by enum index, independent of the scope.
+    /// The values of enumerators by enum index, independent of the scope.
     pub(super) enums: FxMap<(u32, Sym), (i64, IntTy)>,
     pub(super) memo: FxMap<MemoKey, Value>,
     /// Initial values of objects of plain structs, by the struct's position and by whether they are zeroed.
@@ -65,20 +68,21 @@ pub struct Machine<'p> {
     /// Tables written as a chain of ifs, by the position of their statements.
     pub(super) rows: FxMap<usize, Option<Rc<Rows>>>,
     pub(super) frames: Vec<Frame>,
-    /// The input at which numbers are given, then the first and the last input for which the run currently holds.
+    /// The input at which numbers are given. `from` and `until` are the first and the last input for which the run is
+    /// currently valid.
     pub input: i64,
     pub(super) from: i64,
     pub until: i64,
-    /// Whether the machine continues with the next window after a hand-off, and the wanted inputs in ascending order
-    /// (empty: all).
+    /// Whether the machine continues with the next window after a hand-off. `wanted` lists the wanted inputs in
+    /// ascending order; empty means all.
     pub exploring: bool,
     pub wanted: Rc<[i64]>,
-    /// A window then holds only for the wanted counts in it; counts between them are not checked.
+    /// Whether a window is valid only for the wanted counts in it. Counts between them are not checked.
     pub points: bool,
     pub windows: Vec<Window>,
     /// Previous contents of overwritten places.
     pub(super) undo: Vec<(MemoryPlace, Value)>,
-    /// A number could not be computed at the window's first count, so all later results are invalid.
+    /// Set if a number could not be computed at the window's first count. All later results are then invalid.
     pub(super) lost: bool,
     pub(super) decision: Option<Decision>,
     pub(super) steps: u64,
@@ -86,13 +90,13 @@ pub struct Machine<'p> {
     /// Assumed outcomes of unknown conditions, in order.
     pub script: Vec<bool>,
     pub(super) script_at: usize,
-    pub unknown: Vec<(Span, String)>,
+    pub unknown: Vec<UnknownCondition>,
     /// The assumed value of a number that the sources do not determine ([`Machine::suppose`]).
     pub supposed: Option<i64>,
-    /// The numbers of this kind that the run needed: their positions, and the maximum of each.
+    /// The numbers of this kind that the run needed: the position and the maximum of each.
     pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
-    /// A call of something unknown in this run. It may have handed something over.
+    /// The position of a call of an unknown function in this run. That function may have handed something over.
     pub unfollowed: Option<Span>,
     /// If true, a function that receives another function to hand over is run to find the configuration. Otherwise the
     /// call counts as the hand-off.
@@ -107,10 +111,10 @@ pub struct Machine<'p> {
     /// Hand-offs for which this returns true end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
     pub trace: Option<Vec<AskedCondition>>,
-    /// Entering this function ends the trace. The code after it only carries out the chosen path.
+    /// The trace ends when this function is entered. The code after that only carries out the chosen path.
     pub trace_stop: Option<Sym>,
     pub traced: Vec<AskedCondition>,
-    /// The run is the first in its process, so state has its initial value.
+    /// Whether the run is the first in its process, so that all state has its initial value.
     pub starting: bool,
     pub(super) ran: Footprint,
     /// Environment variables read so far, with their values.
@@ -121,22 +125,23 @@ pub struct Machine<'p> {
     pub(super) effects: u64,
     /// The lambdas that are currently running.
     pub(super) lambdas: Vec<usize>,
-    /// The contents of copies from elsewhere, in order; then the index of this run's first one, and how many this run
-    /// has used.
+    /// The contents of copies from elsewhere, in order. `first_arrival` is the index of this run's first one, and
+    /// `arrived` is the number that this run has used.
     pub arrivals: Rc<[Arrival]>,
     pub first_arrival: usize,
     pub arrived: usize,
     pub(super) blocks: Vec<Block>,
-    /// Extra steps, shared by all runs, for loops over known data, which can be long.
+    /// Extra steps for loops over known data, which can be long. All runs share them.
     pub allowance: u64,
     pub(super) builtins: FxMap<Sym, Builtin>,
     pub(super) token_rest: Option<String>,
     pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
-    /// How the non-linear numbers of this run depend on the input, and how many earlier runs had.
+    /// How the non-linear numbers of this run depend on the input. `first_symbolic` is the number of entries in earlier
+    /// runs.
     pub(super) symbolic: Vec<SymbolicInt>,
     pub(super) first_symbolic: i64,
     pub(super) followed: Followed,
-    /// How many numbers were treated as plain because they are constant throughout the window.
+    /// The number of values that were treated as plain because they are constant throughout the window.
     pub(super) made_plain: u64,
 }
 
@@ -147,7 +152,7 @@ impl std::fmt::Debug for Machine<'_> {
 }
 
 impl<'p> Machine<'p> {
-    /// `dialect` must be the one whose vocabulary the program was read with.
+    /// `dialect` must be the dialect whose vocabulary the program was read with.
     pub fn new(
         program: &'p Program,
         dialect: &'static Dialect,
@@ -255,7 +260,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Drops the statics that hold for this run only, except the first `but` of them.
+    /// Drops the statics that are valid for this run only, except the first `but` of them.
     pub(super) fn forget_statics(&mut self, but: usize) {
         for key in self.guessed_statics.drain(but.min(self.guessed_statics.len())..) {
             self.statics.remove(&key);
@@ -270,13 +275,13 @@ impl<'p> Machine<'p> {
             self.steps = MAX_STEPS;
         }
         if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
-            return Err(self.unsure(at, "more steps than any real dispatch takes"));
+            return Err(self.unsure(at, say!("cxx-open-steps")));
         }
         Ok(())
     }
 
-    /// A number from 1 to `most` that the sources do not determine: the caller tries one value after the other. Only
-    /// the first such number of a run is tried; all others are unknown.
+    /// Returns a number from 1 to `most` that the sources do not determine. The caller tries one value after the other.
+    /// Only the first such number of a run is tried; all others are unknown.
     pub fn suppose(&mut self, most: i64, at: Span) -> Value {
         self.asked.push((at, most));
         match self.supposed {
@@ -290,19 +295,19 @@ impl<'p> Machine<'p> {
         self.script_at + self.asked.len()
     }
 
-    pub(super) fn unsure(&self, at: Span, why: impl Into<String>) -> Stop {
-        Stop::Undetermined { at, why: why.into() }
+    pub(super) fn unsure(&self, at: Span, why: Message) -> Stop {
+        Stop::undetermined(at, why)
     }
 
     pub(super) fn enter(&mut self, frame: Frame, at: Span) -> Run<()> {
         if self.frames.len() >= MAX_CALLS {
-            return Err(self.unsure(at, "calls nested too deep"));
+            return Err(self.unsure(at, say!("cxx-open-depth")));
         }
         self.frames.push(frame);
         Ok(())
     }
 
-    /// The function that is running; in a method's frame, the enclosing function.
+    /// The function that is running. In a method's frame, this is the enclosing function.
     pub(super) fn caller(&self) -> Option<u32> {
         self.frames.iter().rev().find_map(|frame| frame.function)
     }
@@ -404,7 +409,7 @@ impl<'p> Machine<'p> {
 
     pub(super) fn put(&mut self, place: MemoryPlace, new: Value) {
         let Some(value) = self.held_at(place) else { return };
-        // An integer variable keeps its declared type whatever it holds.
+        // An integer variable keeps its declared type, whatever value is stored.
         *value = match (new, value.int_ty()) {
             (Value::Opaque(at), Some(ty)) => Value::Unset(ty, at),
             (new, _) => new,
@@ -418,7 +423,7 @@ impl<'p> Machine<'p> {
         known.into_iter().map(|(_, slot)| MemoryPlace::new(slot))
     }
 
-    /// The struct of a value, however the value is held.
+    /// The struct that a value is an object of. None for any other value.
     pub fn instance(value: &Value) -> Option<Rc<Instance>> {
         match value {
             Value::Agg(agg) => match &agg.shape {
@@ -442,7 +447,7 @@ impl<'p> Machine<'p> {
         self.until = self.until.min(self.from);
     }
 
-    /// An integer as a plain number. The range ends where the number would change.
+    /// An integer as a plain number. Ends the range before the count at which the number would change.
     pub fn settle(&mut self, value: &Value) -> Option<i64> {
         match value {
             Value::Int(value, 0, _) => Some(*value),
@@ -467,18 +472,17 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The truth of a condition. An unknown condition follows the script, or ends the run with a fork.
+    /// The truth of a condition. If it is unknown, the script decides; without a script entry, the run ends with a
+    /// fork.
     pub(super) fn decide(&mut self, value: &Value, cond: &Expr) -> Run<bool> {
         if let Some(truth) = self.truth(value) {
             return Ok(truth);
         }
-        let why = match value {
-            Value::Opaque(from) => format!("`{}` is not known", self.program.files.text(*from)),
-            _ => "its value is not known".to_owned(),
-        };
-        let Some(&outcome) = self.script.get(self.script_at) else { return Err(Stop::Fork { at: cond.span, why }) };
+        let from = if let Value::Opaque(from) = value { Some(*from) } else { None };
+        let unknown = UnknownCondition { at: cond.span, from };
+        let Some(&outcome) = self.script.get(self.script_at) else { return Err(Stop::Fork(unknown)) };
         self.script_at += 1;
-        self.unknown.push((cond.span, why));
+        self.unknown.push(unknown);
         Ok(outcome)
     }
 }

@@ -8,6 +8,7 @@ use crate::syntax::ast::{Expr, Function};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 use crate::syntax::vocabulary::Role;
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl Machine<'_> {
         if let Some(instance) = Self::instance(&value)
             && instance.of.role != Role::Foreign
         {
-            // A field that holds a function.
+            // The called field holds a function.
             if let Value::Agg(agg) = &value
                 && let Some(field) = self.field_of(agg, name)
             {
@@ -94,13 +95,13 @@ impl Machine<'_> {
                 Some(position) => several.get(position).copied(),
                 None => {
                     let name = program.text(name);
-                    return Err(self.unsure(at, format!("which {name} of several is called is not known")));
+                    return Err(self.unsure(at, say!("cxx-open-overload-several", name)));
                 }
             },
             [first, ..] => Some(*first),
         };
         match found.filter(|method| method.body.is_some()) {
-            // A context returns handles, whose content decides nothing.
+            // A context returns handles, whose contents do not affect decisions.
             Some(method) if instance.of.role != Role::Context => {
                 self.call_method(method, instance, this, args, at).map(Some)
             }
@@ -121,7 +122,8 @@ impl Machine<'_> {
         here.then_some((instance, only))
     }
 
-    /// `object(a, b)`: the struct's template arguments come from the object; the operator's own are deduced.
+    /// Calls an object: `object(a, b)`. The struct's template arguments come from the object; the operator's own are
+    /// deduced.
     pub(super) fn call_object(&mut self, object: &Value, args: &[Expr], at: Span) -> Run<Value> {
         let Some((instance, method)) = self.call_operator(object, args.len()) else { return Ok(Value::Opaque(at)) };
         let values = self.arguments(args, Some(&method))?;

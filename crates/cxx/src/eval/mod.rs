@@ -1,7 +1,11 @@
-//! The interpreter: runs functions with real values, up to the hand-off that settles the question.
+//! The interpreter: runs functions with real values, up to the hand-off that answers the question.
 //!
-//! Unknown values stay unknown: a decision on one is a fork. A construct that is not understood ends the run and
-//! reports its position. Nothing is guessed.
+//! Unknown values stay unknown: a decision on an unknown value is a fork. If a construct is not understood, the run
+//! ends and reports its position. Values are never guessed.
+//!
+//! Terms: a *hand-off* is a call that passes a function to run elsewhere. The *input* of a run is one integer, also
+//! called the *count*. A *window* is a range of counts for which one run gives the answer. The caller can limit its
+//! question to some *wanted* counts.
 
 mod arith;
 mod bounds;
@@ -27,6 +31,7 @@ mod linear_pieces;
 mod machine;
 mod method;
 mod overload;
+mod places;
 mod records;
 mod rows;
 mod static_type;
@@ -41,5 +46,7 @@ pub use builtin::Builtin;
 pub use configuration::{Extent, ExtentPart, NotKnown, Setting, Settings};
 pub use environment::NOT_SET;
 pub use machine::Machine;
-pub use records::{Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, Window};
+pub use records::{
+    Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, UnknownCondition, Window,
+};
 pub use value::{Agg, CURVED, FnValue, Instance, MemoryPlace, Shape, Ty, Value};

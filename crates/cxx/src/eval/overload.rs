@@ -1,4 +1,4 @@
-//! Overload resolution: which function of a given name a call means.
+//! Overload resolution: decides which function of a given name a call refers to.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -7,9 +7,11 @@ use crate::syntax::ast::{Base, Expr, ExprKind, Function, Param, Segment, Type, V
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::Sym;
+use say::say;
 
 impl<'p> Machine<'p> {
-    /// The overload that a call means: it is visible there, has the right arity, runs on the host, and has a body.
+    /// The overload that a call refers to: visible at the call, with the right arity, running on the host, and with a
+    /// body.
     pub(super) fn pick(
         &mut self,
         (name, path, view): (Sym, &[Segment], View),
@@ -66,13 +68,13 @@ impl<'p> Machine<'p> {
             self.is_the_only_one(chosen, &fits, at)?;
         }
         // If another overload with the same arity is declared here but defined elsewhere, the types of the arguments
-        // decide.
+        // decide between them.
         let chosen = picked.and_then(|index| program.function(index));
         if let Some(chosen) = chosen
             && let Some(other) = declared.iter().find(|other| !same_parameters(chosen, other))
         {
             let (name, place) = (program.text(name), program.files.place(other.span));
-            return Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")));
+            return Err(self.unsure(at, say!("cxx-open-overload-at", name, place)));
         }
         if picked.is_some() && !specialised && !by_types && !redirected && path.is_empty() {
             self.picks.insert(key, picked);
@@ -80,8 +82,8 @@ impl<'p> Machine<'p> {
         Ok(picked)
     }
 
-    /// The functions declared before the running one, and whether its unit has others of that name and arity: declared
-    /// later, in another namespace, or as a friend.
+    /// The functions declared before the running one. Also returns whether its unit has others of that name and arity:
+    /// declared later, in another namespace, or as a friend.
     fn declared_before(
         &self,
         visible: Vec<u32>,
@@ -112,7 +114,7 @@ impl<'p> Machine<'p> {
         let before: Vec<u32> = visible.iter().copied().filter(|index| !later(index)).collect();
         let kept = match before.is_empty() {
             false => before,
-            // The namespace declares its own function only later. Until then, the name means the function of the
+            // The namespace declares its own function only later. Until then, the name refers to the function of the
             // enclosing scope.
             true => {
                 let so_far: Vec<u32> = all.iter().copied().filter(|index| !later(index)).collect();
@@ -149,8 +151,7 @@ impl<'p> Machine<'p> {
             return Ok(());
         }
         let name = program.text(name);
-        Err(self
-            .unsure(at, format!("which {name} is called is not known (the types of its arguments may find another)")))
+        Err(self.unsure(at, say!("cxx-open-overload-types", name)))
     }
 
     /// A default argument that only another declaration of the same function has.
@@ -196,7 +197,7 @@ impl<'p> Machine<'p> {
             None => {
                 let other = list.iter().find(|other| other.span != first.span).unwrap_or(&first);
                 let (name, place) = (self.program.text(other.name), self.program.files.place(other.span));
-                Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")))
+                Err(self.unsure(at, say!("cxx-open-overload-at", name, place)))
             }
         }
     }
@@ -220,16 +221,16 @@ impl<'p> Machine<'p> {
             return Ok(());
         }
         let (name, place) = (self.program.text(chosen.name), self.program.files.place(chosen.span));
-        Err(self.unsure(at, format!("{name} at {place} may not be the one that is linked")))
+        Err(self.unsure(at, say!("cxx-open-linked", name, place)))
     }
 
-    /// The function that takes these arguments with the least conversion; None if that cannot be determined.
+    /// The function that takes these arguments with the least conversion. None if that cannot be determined.
     pub(super) fn by_types(&mut self, list: &[&Function], args: &[Expr]) -> Option<usize> {
         // The rank of each argument for each function: exact, promoted, converted.
         let mut ranks: Vec<Vec<u8>> = vec![Vec::with_capacity(args.len()); list.len()];
         for (position, arg) in args.iter().enumerate() {
             let params: Vec<Option<&Type>> = list.iter().map(|function| parameter(function, position)).collect();
-            // A mutable reference binds only to variables. Whether this argument is a suitable one is not checked.
+            // A mutable reference binds only to variables. Whether this argument is one is not checked.
             let way = |ty: &Type| (ty.reference, ty.constant);
             let writable = params.iter().flatten().any(|ty| way(ty) == (true, false));
             if writable && !params.windows(2).all(|pair| matches!(pair, [Some(a), Some(b)] if way(a) == way(b))) {
@@ -284,8 +285,8 @@ fn parameter(function: &Function, position: usize) -> Option<&Type> {
     }
 }
 
-/// Whether an expression certainly has the type of its number. A variable of an enum type is stored as an int, so it
-/// does not.
+/// Whether an expression certainly has the type of its number. A variable of an enum type is stored as an int, so its
+/// type is not certain.
 fn certain(expr: &Expr, ty: &Ty) -> bool {
     computed(expr) || matches!(ty.int_ty(), Some(IntTy::I64 | IntTy::U64 | IntTy::Bool))
 }
@@ -302,7 +303,7 @@ fn computed(expr: &Expr) -> bool {
     )
 }
 
-/// Whether the parameters that receive `args` arguments are spelled alike in two functions.
+/// Whether the parameters that receive `args` arguments are spelled the same in two functions.
 fn same_given(a: &Function, b: &Function, args: usize) -> bool {
     (0..args).all(|position| match (parameter(a, position), parameter(b, position)) {
         (Some(x), Some(y)) => same_type(x, y),
@@ -310,7 +311,7 @@ fn same_given(a: &Function, b: &Function, args: usize) -> bool {
     })
 }
 
-/// Whether two declarations are of one function, judging by the spelling of their parameter types.
+/// Whether two declarations declare the same function, judged by the spelling of their parameter types.
 fn same_parameters(a: &Function, b: &Function) -> bool {
     a.params.len() != b.params.len() || a.params.iter().zip(&b.params).all(|(x, y)| same_type(&x.ty, &y.ty))
 }

@@ -1,9 +1,11 @@
-//! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies brought.
+//! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies provided.
 
 use super::configuration::Settings;
 use super::value::Value;
+use crate::program::Program;
 use crate::syntax::files::Span;
 use crate::syntax::sym::{FxMap, Sym};
+use say::{Message, say};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,16 +14,38 @@ use std::sync::Arc;
 /// Why a run ended before its function returned.
 #[derive(Debug, Clone)]
 pub enum Stop {
-    /// Something at this position was not understood or not known.
-    Undetermined { at: Span, why: String },
+    /// The construct or value at this position was not understood or not known.
+    Undetermined { at: Span, why: Box<Message> },
     /// A function is declared, but the unit that defines it is not loaded.
     Need(Sym),
     /// A condition is unknown and the script of outcomes has run out.
-    Fork { at: Span, why: String },
+    Fork(UnknownCondition),
     /// The program would abort here.
     Abort { at: Span, what: String },
-    /// A hand-off was reached that settles the question.
+    /// A hand-off was reached that answers the question.
     Decided,
+}
+
+impl Stop {
+    pub fn undetermined(at: Span, why: Message) -> Stop {
+        Stop::Undetermined { at, why: Box::new(why) }
+    }
+}
+
+/// A condition whose outcome is unknown, and the unknown expression that it depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct UnknownCondition {
+    pub at: Span,
+    pub from: Option<Span>,
+}
+
+impl UnknownCondition {
+    pub fn why(self, program: &Program) -> Message {
+        match self.from {
+            Some(from) => say!("cxx-open-value", value = program.files.text(from)),
+            None => say!("cxx-open-condition"),
+        }
+    }
 }
 
 pub type Run<T> = Result<T, Stop>;
@@ -63,13 +87,13 @@ pub struct Handoff {
     pub at: Span,
     /// The functions that were active, outermost first.
     pub stack: Vec<Sym>,
-    /// The work happens inside a library: there is no function to evaluate.
+    /// Whether the work happens inside a library, so that there is no function to evaluate.
     pub library: bool,
     /// Local integers of the function that performs the hand-off, by name.
     pub locals: Vec<(Sym, Value)>,
 }
 
-/// A hand-off in the caller's terms: a class, and numbers that hold for all inputs of the run.
+/// A hand-off in the caller's terms: a class, and numbers that are valid for all inputs of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     pub class: usize,
@@ -85,13 +109,13 @@ pub struct Window {
     pub handoff: Handoff,
 }
 
-/// The data that one copy from elsewhere brought.
+/// The data provided by one copy from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The address that was copied from.
     pub from: i64,
     pub length: i64,
-    /// None if unknown.
+    /// The bytes. None if they are unknown.
     pub bytes: Option<Rc<[u8]>>,
 }
 
@@ -100,7 +124,7 @@ pub struct Arrival {
 pub(super) struct Block {
     pub(super) start: i64,
     pub(super) length: i64,
-    /// None if the content is unknown; `since` is then the position that made it so.
+    /// None if the content is unknown. Then `since` is the position that made it unknown.
     pub(super) bytes: Option<Rc<[u8]>>,
     pub(super) since: Span,
 }

@@ -1,6 +1,6 @@
 //! Tables written as a long chain of ifs: `if (type == A && width == 16) return ...;`. After the first evaluation, the
-//! machine knows which rows can match the current value and skips the others together. The outcome is the same as
-//! checking each one.
+//! machine knows which rows can match the current value and skips the others. The outcome is the same as checking each
+//! row.
 
 use super::machine::Machine;
 use super::records::Rows;
@@ -9,7 +9,7 @@ use crate::syntax::ast::{Binary, Expr, ExprKind, Stmt};
 use crate::syntax::sym::FxMap;
 use std::rc::Rc;
 
-/// Blocks with fewer rows are evaluated one by one.
+/// Blocks with fewer rows are evaluated statement by statement.
 const MANY: usize = 16;
 
 /// Whether a number is the same in every integer type of 32 bits or more.
@@ -38,7 +38,7 @@ impl Machine<'_> {
         let mut by_value: FxMap<i64, Vec<usize>> = FxMap::default();
         let mut end = start;
         for (at, stmt) in stmts.iter().enumerate().skip(start) {
-            // `CASE(...);` leaves an empty statement behind.
+            // `CASE(...);` expands to a row and an empty statement.
             if matches!(stmt, Stmt::Empty) {
                 continue;
             }
@@ -69,7 +69,8 @@ impl Machine<'_> {
     }
 }
 
-/// The variable that a condition without an `else` compares first, and the number or enumerator it is compared with.
+/// The variable that the condition of an `if` without `else` compares first, and the number or enumerator that it is
+/// compared with.
 fn asked_first(stmt: &Stmt) -> Option<(u32, &Expr)> {
     let Stmt::If { init: None, cond, other: None, .. } = stmt else { return None };
     let mut first = cond;

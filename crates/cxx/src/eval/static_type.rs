@@ -1,4 +1,5 @@
-//! The type of an expression, without running it. Both sides of `?:` have a common type, but only one of them is run.
+//! The type of an expression, without running it. Needed for `?:`, whose sides have a common type although only one of
+//! them is run.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -31,7 +32,7 @@ impl Machine<'_> {
         }
     }
 
-    /// None if the type cannot be determined.
+    /// The type of an expression. None if it cannot be determined.
     pub(super) fn static_type(&mut self, expr: &Expr) -> Option<Ty> {
         self.type_of(expr)
     }
@@ -68,7 +69,7 @@ impl Machine<'_> {
                 if super::taint::changes(expr) || calls(expr) {
                     return None;
                 }
-                // Reading a variable only affects how long the run holds, and that is restored.
+                // Reading a variable affects only the range of the run, and that is restored.
                 let (until, steps, undo) = (self.until, self.steps, self.lost);
                 let held = match self.place(expr) {
                     Ok(Some(place)) => self.peek(place).map(Value::ty),
@@ -135,7 +136,7 @@ impl Machine<'_> {
             return Some(if matches!(given, Ty::Float(_)) { given } else { Ty::Float(64) });
         }
         if found.is_none() && matches!(program.text(last), "min" | "max" | "abs") {
-            // `std::min<int64_t>(a, b)` has the named type, whatever its arguments are.
+            // `std::min<int64_t>(a, b)` has the given type, regardless of its arguments.
             let given = name.path.last().and_then(|segment| segment.args.as_ref()?.first());
             return match given {
                 Some(TemplateArg::Type(ty)) => self.resolve(ty).ok(),

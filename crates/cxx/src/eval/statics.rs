@@ -1,5 +1,5 @@
-//! Function-local statics, each initialised once. A value that depends on the first call holds for that run only; any
-//! other holds for all runs.
+//! Function-local statics, each initialised once. If a value depends on the first call, it is valid for that run only;
+//! otherwise it is valid for all runs.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -11,8 +11,8 @@ use std::hash::{Hash, Hasher};
 impl Machine<'_> {
     pub(super) fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
         let Some(instance) = self.template_key() else {
-            // A static of a lambda, a method or an instance that cannot be distinguished from others is initialised
-            // anew for each call.
+            // If a static of a lambda, a method or an instance cannot be distinguished from others, it is initialised
+            // again for each call.
             let value = self.initial(var)?;
             self.set_slot(root, value);
             return Ok(());
@@ -36,7 +36,7 @@ impl Machine<'_> {
                 if let Some(reads) = self.env_reads.get(reads..).filter(|reads| !reads.is_empty()) {
                     self.env_of_statics.insert(key, reads.to_vec());
                 }
-                // A static that depends on the input of its first call holds for this run only.
+                // A static that depends on the input of its first call is valid for this run only.
                 let varies = self.has_settled(settled) || self.peek(place).is_some_and(Value::varies);
                 if varies {
                     self.hold_point();
@@ -76,8 +76,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether the initial value of a static depends on its first call: on variables of the running function, or on its
-/// object.
+/// Whether the initial value of a static depends on its first call: on variables or the object of the running function.
 pub(super) fn depends_on_call(var: &Var, templates: usize) -> bool {
     let (mut read, mut own, mut this) = (Vec::new(), Vec::new(), false);
     let parts = match &var.init {

@@ -1,6 +1,7 @@
-//! Integers that depend on the inputs. A linear one stores its slope. Any other stores the operation that produced it,
-//! so that its value at other counts can be computed. A decision is followed forward from the current count, piece by
-//! piece, to the first count at which its outcome would change. The run holds up to that count and no further.
+//! Integers that depend on the input. A linear one stores its slope. Any other stores the operation that produced it,
+//! so that its value at other counts can be computed. For a decision, the machine searches forward from the current
+//! count, piece by piece, for the first count at which the outcome would change. The run is valid up to that count and
+//! no further.
 
 use super::linear_pieces::{Held, Kind, Number, Piece, SymbolicInt, Test, combine, is_linear, keeps, linear};
 use super::machine::Machine;
@@ -9,9 +10,9 @@ use crate::syntax::ast::Binary;
 use crate::syntax::integer::IntTy;
 use std::cell::RefCell;
 
-/// The largest number of operations in a symbolic integer. Decisions on a larger one hold for one count only.
+/// The largest number of operations in a symbolic integer. Decisions on a larger one are valid for one count only.
 const MAX_SIZE: u32 = 64;
-/// The largest number of wanted counts at which values are cached; few are examined one by one.
+/// The largest number of wanted counts at which values are cached. Few counts are examined one by one.
 const MAX_KEPT: usize = 64;
 /// The largest number of pieces through which one decision is followed.
 const MAX_PIECES: usize = 4096;
@@ -91,7 +92,7 @@ impl Machine<'_> {
             || self.range_of(number, (0, last)).is_some_and(|(low, high)| ty.fits(low) && ty.fits(high))
     }
 
-    /// A number as a plain one. The range ends where the number would change.
+    /// The number as a plain one. Ends the range before the count at which it would change.
     pub(super) fn settled(&mut self, number: Number) -> i64 {
         if number.1 == 0 {
             return number.0;
@@ -155,7 +156,7 @@ impl Machine<'_> {
         number
     }
 
-    /// Drops the symbolic integers of earlier runs. Remaining references to them are no longer tracked.
+    /// Drops the symbolic integers of earlier runs. Any remaining references to them count as untracked.
     pub(super) fn forget_symbolic(&mut self) {
         self.first_symbolic = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
         self.symbolic.clear();
@@ -181,7 +182,7 @@ impl Machine<'_> {
         self.test(Test::Less, left, right)
     }
 
-    /// The same for unsigned 64-bit numbers.
+    /// Like [`Self::less`], for unsigned 64-bit numbers.
     pub(super) fn below(&mut self, left: Number, right: Number) -> bool {
         self.test(Test::Below, left, right)
     }
@@ -217,7 +218,7 @@ impl Machine<'_> {
             true => self.wanted_alike(key, truth, after, last),
             false => self.alike(key, truth, after, last),
         };
-        // The run always holds for the window's first count.
+        // The run is always valid for the window's first count.
         self.hold_until(to);
         self.keep(key, Held { to, ends, ..held })
     }
@@ -234,7 +235,8 @@ impl Machine<'_> {
         self.until = self.until.min(self.input.saturating_add(to)).max(self.from);
     }
 
-    /// The last count up to which a test keeps its outcome from `at` on, and whether the next count is known to differ.
+    /// The last count up to which a test keeps its outcome, starting at `at`, and whether the outcome at the next count
+    /// is known to differ.
     fn alike(&self, (test, left, right): (Test, Number, Number), truth: bool, mut at: i64, last: i64) -> (i64, bool) {
         for _ in 0..MAX_PIECES {
             if at > last {
@@ -250,7 +252,7 @@ impl Machine<'_> {
         (at - 1, false)
     }
 
-    /// The same for the wanted counts only.
+    /// Like [`Self::alike`], for the wanted counts only.
     fn wanted_alike(
         &self,
         (test, left, right): (Test, Number, Number),
@@ -284,7 +286,7 @@ impl Machine<'_> {
         self.at_wanted(number, (at, None))
     }
 
-    /// The same, but caches the value if the count is a wanted one.
+    /// Like [`Self::at`], but caches the value if the count is a wanted one.
     fn at_wanted(&self, (value, dependence): Number, at: (i64, Option<usize>)) -> Option<Piece> {
         if is_linear(dependence) {
             let value = value.wrapping_add(dependence.wrapping_mul(at.0));
@@ -319,7 +321,7 @@ impl Machine<'_> {
             Kind::Wrap(ty, inner) => {
                 let inner = self.at_wanted(*inner, at)?;
                 let value = ty.wrap(inner.value);
-                // It stays linear up to the next limit of the type's range.
+                // The number stays linear up to the next limit of the type's range.
                 let room = match (ty.limits(), inner.slope) {
                     (None, _) | (_, 0) => i64::MAX,
                     (Some((_, most)), up @ 1..) => (most - value).checked_div(up)?,

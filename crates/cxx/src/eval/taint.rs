@@ -1,5 +1,5 @@
-//! Handling of code that is not understood: everything it may have written to becomes unknown, with the position as the
-//! reason. A value is never kept merely because a call, a method or a target was not recognised.
+//! Handles code that is not understood: everything that it may have written to becomes unknown, with the position as
+//! the reason. A value is never kept merely because a call, a method or a target was not recognised.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -60,7 +60,7 @@ impl Machine<'_> {
         self.write(place, Value::Opaque(at));
     }
 
-    /// A pointer to an item can be used to reach the rest of its array.
+    /// Marks a place as unknown. If it is an item of an array, marks the whole array, because a pointer can reach it all.
     pub(super) fn taint_around(&mut self, place: MemoryPlace, at: Span) {
         let whole = self.array_around(place).unwrap_or(place);
         self.taint(whole, at);
@@ -91,7 +91,7 @@ impl Machine<'_> {
         self.eval(arg)
     }
 
-    /// Marks everything unknown that an unknown function could write to through this value.
+    /// Marks everything that an unknown function could write to through this value as unknown.
     pub(super) fn taint_reached(&mut self, value: &Value, at: Span) {
         match value {
             Value::Ptr(place) | Value::Ref(place) => self.taint_around(*place, at),
@@ -100,7 +100,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Marks the captured variables unknown that a lambda may write to when an unknown function calls it.
+    /// Marks the captured variables that a lambda may write to as unknown, for when an unknown function calls it.
     fn taint_written(&mut self, closure: &Closure, at: Span) {
         let mut slots = Vec::new();
         crate::syntax::visit::locals(&closure.lambda.body, &mut slots);
@@ -151,7 +151,8 @@ impl Machine<'_> {
         Ok(values)
     }
 
-    /// A function that is declared but not defined: marks everything unknown that its declaration lets it write to.
+    /// Handles a function that is declared but not defined: everything that its declaration lets it write to becomes
+    /// unknown.
     pub(super) fn undefined(&mut self, declared: Option<&Function>, values: &[Value], at: Span) {
         for (position, value) in values.iter().enumerate() {
             let param = declared.and_then(|function| function.params.get(position));
@@ -161,13 +162,14 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a function allocates memory. The address it returns depends on every earlier call and decides nothing.
+    /// Whether a function allocates memory. The address that it returns depends on every earlier call, but no decision
+    /// depends on it.
     pub(super) fn hands_out_memory(&self, function: &Function) -> bool {
         let gives_memory = matches!(function.ret.base, Base::Void) && function.ret.pointers == 1;
         gives_memory && (self.dialect.hands_out_memory)(self.program.text(function.name))
     }
 
-    /// The target of an assignment has no known place, so the object that it may be a part of becomes unknown.
+    /// Handles an assignment to an unknown place: the object that the target may be part of becomes unknown.
     pub(super) fn lost(&mut self, target: &Expr, at: Span) -> Run<()> {
         match &target.kind {
             ExprKind::Index(base, _) | ExprKind::Cast(_, base) => match self.place(base)? {
@@ -195,7 +197,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            // `x.at(i) = 1`, `std::get<0>(x) = 1`: the object or the argument changes.
+            // In `x.at(i) = 1` and `std::get<0>(x) = 1`, the object or the argument changes.
             ExprKind::Call(callee, args) => {
                 let object = match &callee.kind {
                     ExprKind::Member { base, .. } => Some(base.as_ref()),

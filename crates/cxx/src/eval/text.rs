@@ -60,7 +60,7 @@ impl Machine<'_> {
     }
 
     fn strtoul(&mut self, args: &[Expr], text: Option<String>, ty: IntTy, at: Span) -> Run<Value> {
-        // The end of the number is not tracked.
+        // The position where the number ends is not tracked.
         if let Some(end) = args.get(1)
             && let Value::Ptr(end) = self.eval(end)?
         {
@@ -115,11 +115,11 @@ impl Machine<'_> {
         self.write(place, Value::array(chars));
     }
 
-    /// `strtok`: the pieces of one string, one per call.
+    /// Evaluates `strtok`, which returns one piece of a string per call.
     fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
         if let Some(text) = first {
             self.token_rest = Some(text);
-            // It writes a terminator into the string after each piece.
+            // `strtok` writes a terminator into the string after each piece.
             if let Some(target) = args.first() {
                 let given = self.decayed(target)?;
                 self.taint_reached(&given, at);
@@ -187,7 +187,7 @@ impl Machine<'_> {
         Ok(Value::Void)
     }
 
-    /// The array that begins here, if the length is its `sizeof`.
+    /// The array that begins here, if the length is the `sizeof` of that array.
     fn whole_array(&mut self, to: MemoryPlace, bytes: &[Expr]) -> Run<Option<MemoryPlace>> {
         let [Expr { kind: ExprKind::SizeofExpr(measured), .. }] = bytes else { return Ok(None) };
         let declared = matches!(measured.kind, ExprKind::Member { .. });
@@ -219,7 +219,8 @@ impl Machine<'_> {
         match values.as_slice() {
             [Value::Ptr(place), Value::Int(0, 0, _), bytes @ ..] => {
                 let whole = self.peek(*place).cloned().unwrap_or_default();
-                // Whether the length covers the whole object: by its size, or by a `sizeof` if a size is unknown.
+                // Check whether the length covers the whole object: by its size or, if the size is unknown, by a
+                // `sizeof`.
                 let size = self.size_of(&whole.ty()).and_then(|size| i64::try_from(size).ok());
                 let given = bytes.first().and_then(|bytes| self.settle(bytes));
                 let named = args.get(2).is_some_and(|bytes| match &bytes.kind {
@@ -357,7 +358,7 @@ impl Machine<'_> {
     }
 }
 
-/// Positions are unsigned: a negative-looking one is past the end.
+/// Positions are unsigned: a position stored as a negative number is past the end.
 fn index(position: i64, length: usize) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX).min(length)
 }
@@ -387,7 +388,7 @@ fn leading_number(text: &str, radix: u32) -> i128 {
     if negative { number.saturating_neg() } else { number }
 }
 
-/// Whether an item has as many bytes as the item it replaces, as far as the two values tell.
+/// Whether an item has as many bytes as the item that it replaces, as far as the two values show.
 fn as_wide(new: &Value, old: &Value) -> bool {
     match (new, old.int_ty()) {
         (Value::Int(_, _, ty) | Value::Unset(ty, _), Some(old)) => *ty == old,

@@ -6,13 +6,14 @@ use super::value::{Instance, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Enum, Expr, ExprKind, Name, Root, Struct, TemplateArg, Type, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 
 impl Machine<'_> {
-    /// A type defined in terms of itself runs into the same limit as an endless expression.
+    /// The type that a spelled type means. A type defined in terms of itself runs into the nesting limit.
     pub(super) fn resolve(&mut self, ty: &Type) -> Run<Ty> {
         self.step(ty.span)?;
         self.nested += 4;
@@ -75,7 +76,7 @@ impl Machine<'_> {
         self.named(last.sym, args)
     }
 
-    /// `of<T, I>...`: one type per item of the packs in it. Any other form gives one type.
+    /// Expands `of<T, I>...` to one type per item of the packs in it. Any other form gives one type.
     pub(super) fn expanded(&mut self, ty: &Type) -> Run<Vec<Value>> {
         let only = match &ty.base {
             Base::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {
@@ -200,7 +201,7 @@ impl Machine<'_> {
             return Ok((0..stars).fold(ty.as_ref().clone(), |ty, _| Ty::Ptr(Rc::new(ty))));
         }
         let all = program.structs(name);
-        // Prefer the unit's own definition, as its headers declare it.
+        // Prefer the unit's own definition, from the headers that it includes.
         let unit = self.view().unit;
         let own = all.iter().any(|of| of.unit == unit);
         if all.is_empty() {
@@ -262,7 +263,7 @@ impl Machine<'_> {
         Ok(Ty::Enum)
     }
 
-    /// The struct that `a::b::last` refers into.
+    /// The struct that contains `last` in `a::b::last`.
     pub(super) fn scope_of(&mut self, name: &Name) -> Run<Option<Rc<Instance>>> {
         let ty = match &name.root {
             Root::Local(slot) => match self.stack.get(self.slot(*slot) as usize) {
@@ -324,7 +325,7 @@ impl Machine<'_> {
         let members = program.members(&instance.of);
         if let Some(field) = members.statics.iter().find(|field| field.name == Some(name)) {
             let Some(init) = &field.init else { return Ok(None) };
-            // A mutable static holds whatever was written last.
+            // The value of a mutable static is whatever was written last, so it is unknown.
             if !field.ty.constant {
                 return Ok(Some(Value::Opaque(field.ty.span)));
             }
@@ -360,7 +361,7 @@ impl Machine<'_> {
 impl Machine<'_> {
     /// A zeroed object of a struct that the tree defines.
     pub fn object(&mut self, name: &str) -> Run<Value> {
-        let missing = |machine: &Self| machine.unsure(Span::default(), format!("the tree has no struct {name}"));
+        let missing = |machine: &Self| machine.unsure(Span::default(), say!("cxx-open-no-struct", name));
         let Some(sym) = self.program.interner.get(name) else { return Err(missing(self)) };
         let ty = self.named(sym, Vec::new())?;
         match self.default_value(&ty, true, Span::default())? {

@@ -1,5 +1,5 @@
-//! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision on it
-//! narrows the range of inputs for which this run holds. One run thus answers exactly for a whole range.
+//! Values. An integer may depend on the input. It then stores its slope or its symbolic form, and every decision on it
+//! narrows the range of inputs for which this run is valid. So one run gives the exact answer for a whole range.
 
 use crate::syntax::ast::{Lambda, Struct, View};
 use crate::syntax::files::Span;
@@ -8,7 +8,7 @@ use crate::syntax::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The dependence of an integer that cannot be tracked: a decision on it holds for one input only.
+/// Marks an integer whose dependence cannot be tracked. A decision on it is valid for one input only.
 pub const CURVED: i64 = i64::MIN;
 
 #[derive(Debug, Clone, Default)]
@@ -86,7 +86,7 @@ pub enum Ty {
     Float(u8),
     Ptr(Rc<Ty>),
     Array(Rc<Ty>, usize),
-    /// `std::vector`.
+    /// A `std::vector` with items of this type.
     List(Rc<Ty>),
     Struct(Rc<Instance>),
     Enum,
@@ -111,7 +111,7 @@ impl MemoryPlace {
         MemoryPlace { root, len: 0, path: [0; 5] }
     }
 
-    /// The place one level further down; None beyond the depth that real code has.
+    /// The place one level further down. None if that is deeper than real code needs.
     pub fn part(mut self, index: usize) -> Option<MemoryPlace> {
         *self.path.get_mut(usize::from(self.len))? = u16::try_from(index).ok()?;
         self.len += 1;
@@ -149,7 +149,7 @@ impl Value {
         Value::Int(value as i64, 0, IntTy::U64)
     }
 
-    /// The declared type of a variable that holds this value, as far as the value tells.
+    /// The declared type of a variable that holds this value, as far as the value shows.
     pub fn int_ty(&self) -> Option<IntTy> {
         match self {
             Value::Int(_, _, ty) | Value::Unset(ty, _) => Some(*ty),

@@ -1,4 +1,4 @@
-//! Bodies that are stored apart from their units.
+//! Access to bodies that are stored apart from their units.
 
 use super::Program;
 use crate::syntax::ast::Function;
@@ -8,8 +8,8 @@ use crate::syntax::parse::Declared;
 use crate::syntax::sym::Sym;
 use std::ops::Range;
 
-/// Expands the body tokens of functions and variables. False if a body token is anywhere else; the unit must then be
-/// parsed [with its bodies](Program::with_bodies).
+/// Expands the body tokens of functions and variables. Returns false if a body token is in any other place. The unit
+/// must then be parsed [with its bodies](Program::with_bodies).
 pub(super) fn give_back(toks: &[Tok], declared: &mut Declared) -> bool {
     let mut left = toks.iter().filter(|tok| tok.kind == Kind::Body).count();
     let mut take = |range: &Option<Range<usize>>| {
@@ -64,7 +64,7 @@ impl Program {
         out
     }
 
-    /// A list of tokens, and the range of a function's body in it.
+    /// The token list that contains a function's body, and the range of the body in it.
     pub(crate) fn stands_in<'a>(&'a self, function: &'a Function) -> (&'a [Tok], Range<usize>) {
         match &function.home {
             Some((body, range)) => {
@@ -93,8 +93,8 @@ impl Program {
         stored.is_none_or(|body| body.may_have(&is)) && self.body_toks(function).iter().any(is)
     }
 
-    /// All tokens of a unit in order, in pieces, some of which are stored bodies. Leaves out bodies that cannot contain
-    /// the name.
+    /// All tokens of a unit in order, as a sequence of pieces. Some pieces are stored bodies. Leaves out bodies that
+    /// cannot contain the name.
     pub(crate) fn stretches(&self, unit: u32, name: Sym) -> impl Iterator<Item = &[Tok]> {
         let (toks, bodies) = (self.unit_toks(unit), &self.macros.included.bodies);
         let named = move |tok: &Tok| tok.sym == name && tok.kind == Kind::Ident;

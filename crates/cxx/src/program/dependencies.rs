@@ -1,11 +1,11 @@
-//! Records which declarations of a program the answers depend on, so that another version of the sources can be
-//! compared. If everything that was run or was visible on the way is token for token the same after preprocessing, the
-//! answers are the same and nothing has to be run again.
+//! Records which declarations of a program the answers depend on, to compare it with another version of the sources. If
+//! everything that was run or was visible on the way has the same tokens after preprocessing, the answers are the same
+//! and nothing has to be run again.
 //!
-//! A function counts only if something that counts spells its name. A function that was not run counts with its
-//! signature only. Everything outside functions (types, enums, variables, `using`) counts. A body that names a variable
-//! whose writers were searched counts too. All rules err on the safe side: two versions that may differ are treated as
-//! different.
+//! A function counts only if its name appears in something else that counts. A function that was not run counts with
+//! its signature only. Everything outside functions (types, enums, variables, `using`) counts. A body that names a
+//! variable whose writers were searched counts too. All rules err on the safe side: two versions that may differ are
+//! treated as different.
 
 use super::Program;
 use crate::syntax::lex::{BOL, BodyId, Kind, Tok};
@@ -13,21 +13,22 @@ use crate::syntax::sym::{self, FxMap, FxSet, Sym};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// What another program must have in common with this one.
+/// The declarations that another program must have in common with this one.
 #[derive(Debug, Clone)]
 pub struct Reached {
-    /// Names that are spelled in anything that counts, or that the caller searched for.
+    /// Names that appear in anything that counts, or that the caller searched for.
     names: FxSet<u128>,
     /// Variables whose writers were searched for.
     state: FxSet<u128>,
     /// A hash of everything that counts except the bodies of the functions that were run.
     base: u128,
-    /// The functions with those names, by index in the program, and for each function that was run a hash of its body.
+    /// The functions with those names, by index in the program. For each function that was run, also a hash of its
+    /// body.
     pub functions: Vec<u32>,
     bodies: Vec<Option<u128>>,
 }
 
-/// A program that matches, except for the bodies of some functions.
+/// A program that matches except for the bodies of some functions.
 #[derive(Debug)]
 pub struct Alike {
     /// The indices of [`Reached::functions`] in this program.
@@ -47,7 +48,7 @@ enum Part {
 /// Hashes of spellings, which are the same in every program.
 struct Spellings(Vec<u128>);
 
-/// Names that the language itself looks up without spelling them.
+/// Names that the language itself looks up although the source does not spell them.
 const ALWAYS: &[&str] = &["operator", "begin", "end", "get"];
 
 const FACTOR: u128 = 0x2d99_787a_926d_4693_2da9_42f4_b5c8_c2a7;
@@ -88,7 +89,8 @@ fn idents(toks: &[Tok]) -> impl Iterator<Item = Sym> {
 }
 
 impl Program {
-    /// `ran`: the functions that were run or searched. `wanted`: names that the caller looked up.
+    /// Collects what the answers depend on. `ran` are the functions that were run or searched. `wanted` are names that
+    /// the caller looked up.
     pub fn reached(&self, ran: &FxSet<u32>, wanted: &[&str]) -> Reached {
         let spellings = Spellings::of(self);
         let parts = self.parts();
@@ -133,8 +135,8 @@ impl Program {
         reached
     }
 
-    /// Whether this program has everything that the answers of another depend on; None if more than function bodies may
-    /// differ.
+    /// Compares this program with the declarations that the answers of another depend on. Returns None if more than
+    /// function bodies may differ.
     pub fn like(&self, reached: &Reached) -> Option<Alike> {
         let spellings = Spellings::of(self);
         let functions = self.of_names(&reached.names, &spellings);
@@ -153,7 +155,7 @@ impl Program {
         (0..self.functions.len() as u32).filter(counts).collect()
     }
 
-    /// Includes line breaks: tokens of one line stay on one line.
+    /// A hash of a body. It includes line breaks, so that tokens on one line stay on one line.
     fn body_print(&self, index: u32, spellings: &Spellings) -> u128 {
         let mut print = 1;
         if let Some(function) = self.function(index) {
@@ -233,14 +235,14 @@ impl Program {
             let toks = self.unit_toks(unit as u32);
             let (mut parts, mut done) = (Vec::with_capacity(2 * list.len() + 1), 0);
             for &(from, to, index) in list.iter().filter(|(from, ..)| *from > 0) {
-                // A body inside another one counts with it.
+                // A body inside another body counts as part of it.
                 if from - 1 < done {
                     continue;
                 }
                 let start = signature(toks, done, from - 1);
                 parts.extend((done < start).then_some(Part::Plain(done..start)));
                 parts.push(Part::Function(index, start..from));
-                // Includes the closing brace.
+                // Include the closing brace.
                 done = (to + 1).min(toks.len());
             }
             parts.extend((done < toks.len()).then_some(Part::Plain(done..toks.len())));
@@ -250,8 +252,8 @@ impl Program {
     }
 }
 
-/// Where the tokens of a signature start: after the end of the previous declaration. If this is too early, more tokens
-/// count, which is safe.
+/// Where the tokens of a signature start: after the end of the previous declaration. If the result is too early, more
+/// tokens count, which is safe.
 fn signature(toks: &[Tok], done: usize, brace: usize) -> usize {
     let mut depth = 0usize;
     let mut at = brace;

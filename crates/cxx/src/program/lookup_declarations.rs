@@ -1,6 +1,6 @@
 //! Declarations that the parser does not keep but that affect name lookup: friends defined in a class, namespace
-//! aliases, and `using namespace` in a function. They are rare, so only their names are kept. A call that one of them
-//! may redirect is unknown.
+//! aliases, and `using namespace` in a function. They are rare, so only their names are kept. If one of them may affect
+//! a call, the call is unknown.
 
 use crate::syntax::files::SourceFile;
 use crate::syntax::lex::{Kind, Tok};
@@ -10,11 +10,11 @@ use crate::syntax::sym::{self, FxSet, Sym};
 pub(crate) struct Spelled {
     /// Functions declared by `friend`, which only argument-dependent lookup finds.
     pub friends: FxSet<Sym>,
-    /// `namespace a = b;`
+    /// Namespace aliases: `namespace a = b;`.
     pub aliases: FxSet<Sym>,
     /// Namespaces that a function opens locally.
     pub opened: FxSet<Sym>,
-    /// How many files have been read.
+    /// The number of files that have been read.
     files: usize,
 }
 

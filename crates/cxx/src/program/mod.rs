@@ -1,5 +1,5 @@
-//! A loaded program: every unit read so far, and the meaning of its names. Units are loaded on demand: when a function
-//! is called that is only declared, the unit that defines it is found and loaded.
+//! A loaded program: every unit read so far, and the meaning of its names. When a function is called that is only
+//! declared, the unit that defines it is found and loaded.
 
 mod bodies;
 mod dependencies;
@@ -28,7 +28,7 @@ use lookup_declarations::Spelled;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Macros that are not expanded but answered as calls, since they never affect a decision.
+/// Macros that are not expanded but treated as calls, because they never affect a decision.
 const KEPT: &[&str] = &["assert", "static_assert"];
 
 /// Initial capacity for functions: a question reads about seven units with 7,000 functions in all.
@@ -48,7 +48,7 @@ pub struct Program {
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
-    /// Template aliases that stand for one of their arguments, per unit.
+    /// Template aliases that are equivalent to one of their arguments, per unit.
     picks: FxMap<Sym, Vec<(u32, Option<Pick>)>>,
     pub enums: Vec<Enum>,
     /// Operators defined by functions, with the names in their parameters.
@@ -58,13 +58,13 @@ pub struct Program {
     pub globals: Vec<Global>,
     global_names: FxMap<Sym, Vec<u32>>,
     spaces: Vec<Vec<Sym>>,
-    /// `using a::name`, by unit.
+    /// Names from `using a::name`, by unit.
     pub(crate) brought: FxSet<(u32, Sym)>,
-    /// `using namespace`, by unit.
+    /// Namespaces from `using namespace`, by unit.
     opened: FxSet<(u32, Sym)>,
     pub(crate) spelled: Spelled,
     loaded: FxSet<Sym>,
-    /// Whether it started with headers read for another build.
+    /// Whether the program started with headers that were read for another build.
     pub(crate) taken_over: bool,
     /// Variables whose writers were searched for, and functions that were looked up by name.
     looked_for: Mutex<FxSet<Sym>>,
@@ -87,7 +87,7 @@ impl Program {
 
     /// An empty program under other defines that reuses the files this one has read. Their text and tokens are the
     /// same, and so are the results of headers that do not involve the changed defines. The record of names that
-    /// conditionals asked for is not carried over.
+    /// conditionals read is not carried over.
     pub fn again(&self, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
         let vocabulary = self.vocabulary();
         let mut program = Program {
@@ -289,8 +289,8 @@ impl Program {
         list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
     }
 
-    /// Which argument a template alias stands for, and with how many stars; None if it is another type, or if
-    /// declarations of that name differ.
+    /// Which of its arguments a template alias is equivalent to, and with how many stars. None if it is another type,
+    /// or if declarations of that name differ.
     pub fn pick(&self, name: Sym, unit: u32) -> Option<Pick> {
         let list = self.picks.get(&name)?;
         let own = list.iter().any(|(of, _)| *of == unit);
@@ -362,7 +362,7 @@ impl Program {
         let words = [sym::ALIGNAS, sym::ALIGN, sym::ATTRIBUTE, sym::VIRTUAL, sym::DECLSPEC];
         let is = |tok: &Tok| tok.kind == Kind::Ident && words.contains(&tok.sym);
         let body = toks.get(of.body.clone()).unwrap_or_default();
-        // Its own `alignas` is handled elsewhere. This finds `struct __attribute__((packed)) name {` and `}
+        // The struct's own `alignas` is handled elsewhere. This finds `struct __attribute__((packed)) name {` and `}
         // __attribute__((packed))`.
         let before = toks.get(of.body.start.saturating_sub(12)..of.body.start).unwrap_or_default();
         let starts = |tok: &&Tok| !matches!(tok.sym, sym::STRUCT | sym::UNION | sym::CLASS | sym::SEMI);
@@ -375,7 +375,8 @@ impl Program {
             || self.macros.packed.contains(&of.span.file)
     }
 
-    /// The initial value of a global. A long list is parsed on demand: most are tables of numbers that are never read.
+    /// The initial value of a global. A long list is parsed on demand, because most long lists are tables of numbers
+    /// that are never read.
     pub fn initial<'a>(&'a self, global: &'a Global) -> &'a Initial {
         match &global.list {
             Some(list) => global.parsed.get_or_init(|| {
@@ -395,8 +396,8 @@ impl Program {
         self.units.len() as u32
     }
 
-    /// Loads the unit that defines `name`: first the unit beside the header that declares it (`area.hpp`: `area.cpp`),
-    /// then any nearby unit whose text contains the name. False if there is none.
+    /// Loads the unit that defines `name`. Tries the unit beside the header that declares it (`area.cpp` for
+    /// `area.hpp`), then any nearby unit whose text contains the name. Returns false if there is none.
     pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
         let text = self.text(name).to_owned();
         let declared: Vec<Span> =
@@ -446,7 +447,7 @@ impl Program {
         Ok(false)
     }
 
-    /// Loads a unit that may define a function; false if it does not, or if it is already loaded.
+    /// Loads a unit that may define a function. Returns false if it does not define it, or if it is already loaded.
     fn defines(&mut self, tree: &dyn Sources, path: &str, name: Sym, text: &str) -> Result<bool, LoadError> {
         let loaded = self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym));
         if loaded || !tree.text(path).is_ok_and(|content| mentions_call(&content, text)) {
@@ -456,7 +457,7 @@ impl Program {
         Ok(self.overloads(name).iter().any(|&index| self.function(index).is_some_and(|f| f.body.is_some())))
     }
 
-    /// Names that conditionals asked for and that were never defined, with their positions.
+    /// Names that conditionals read and that were never defined, with their positions.
     pub fn asked(&self) -> impl Iterator<Item = (&str, &[Span])> {
         self.macros.asked.iter().map(|(&name, spans)| (self.text(name), spans.as_slice()))
     }

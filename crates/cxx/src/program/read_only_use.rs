@@ -1,6 +1,6 @@
-//! Whether a use of a variable only reads it. A use counts as a read only if it is known to be one. Anything that may
-//! keep access to the variable (a reference, its address, an array as the address of its first item, an object made
-//! from it, an unknown function) may write to it later.
+//! Whether a use of a variable only reads it. If that is uncertain, the use counts as a write. Any use that may keep
+//! access to the variable (a reference, its address, an array as the address of its first item, an object made from it,
+//! an unknown function) may write to it later.
 
 use super::Program;
 use super::expression_tokens::{closing, closing_of, computes, is_assignment, opening_of, returns_reference};
@@ -9,7 +9,7 @@ use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym::{self, Sym};
 use std::sync::Arc;
 
-/// A variable to search for; without a type it counts as a number.
+/// A variable to search for. Without a type, it is treated as a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
     pub name: Sym,
@@ -84,7 +84,7 @@ impl Program {
         if is(before(1), sym::DOT) || is(before(1), sym::ARROW) || self.declares(before(1).and_then(tok)) {
             return true;
         }
-        // `space::name`.
+        // Go back over qualifiers, as in `space::name`.
         let mut first = at;
         while is(first.checked_sub(1), sym::SCOPE) {
             let name = first.checked_sub(2).filter(|&name| tok(name).is_some_and(|tok| self.is_name(tok)));
@@ -117,7 +117,7 @@ impl Program {
                 _ => break,
             }
         }
-        // For `(a)`, the context of the parentheses counts.
+        // For `(a)`, look at the context of the parentheses.
         while is(first.checked_sub(1), sym::LPAREN) && is(Some(end), sym::RPAREN) && self.is_grouped(toks, first - 1) {
             (first, end) = (first - 1, end + 1);
         }
@@ -208,7 +208,7 @@ impl Program {
         if right.is_some_and(is_assignment) || matches!(left, Some(sym::INC | sym::DEC)) {
             return false;
         }
-        // `>>=` comes as two tokens; `in >> a` writes to a; a template argument may be a reference.
+        // `>>=` comes as two tokens. `in >> a` writes to a. A template argument may be a reference.
         let after = toks.get(end + 1);
         if right == Some(sym::GT)
             && (is(after, sym::GE) || left == Some(sym::LT) || (left == Some(sym::COMMA) && is(after, sym::LPAREN)))
@@ -248,7 +248,7 @@ impl Program {
         }
     }
 
-    /// Whether the context of an object or an array copies it, or only reads it.
+    /// Whether the context of an object or an array copies it or only reads it.
     fn takes_whole(&self, toks: &[Tok], first: usize, end: usize, ty: &Type, named: Named<'_>) -> bool {
         let (prev, next) = (first.checked_sub(1).and_then(|at| toks.get(at)), toks.get(end));
         let punct = |tok: Option<&Tok>| tok.filter(|tok| tok.kind == Kind::Punct).map(|tok| tok.sym);
@@ -263,7 +263,7 @@ impl Program {
             (Some(sym::ASSIGN), Some(sym::SEMI)) => {
                 ty.dims.is_empty() && !ty.reference && self.is_copied(toks, first - 1, named, true)
             }
-            // `for (int x : list)`.
+            // A range-based loop: `for (int x : list)`.
             (Some(sym::COLON), Some(sym::RPAREN)) => {
                 let Some(open) =
                     toks.get(..first - 1).and_then(|list| list.iter().rposition(|tok| tok.is(sym::LPAREN)))
@@ -326,8 +326,8 @@ impl Program {
         own || self.interner.is_keyword(word) || (!structs && (alias || self.is_enum(word)))
     }
 
-    /// Whether an argument is passed as a copy: by the callee's declaration, or by name for a library function. `whole`
-    /// is the type, unless it is a number.
+    /// Whether an argument is passed as a copy, judged by the callee's declaration, or by its name for a library
+    /// function. `whole` is the type of the argument, unless that is a number.
     fn is_given_copied(&self, toks: &[Tok], at: usize, whole: Option<&Type>, named: Named<'_>) -> bool {
         let (mut depth, mut position, mut open) = (0usize, 0usize, at);
         loop {
@@ -390,15 +390,15 @@ impl Program {
             let mut all = overloads.iter().filter_map(|&index| self.function(index));
             return all.all(|function| self.is_read_by(function, position, given, whole, named));
         }
-        // Functions that the platform answers, and macros written as calls.
+        // The name is a function that the platform provides, or a macro written as a call.
         let told = self.vocabulary().kept.contains(&text) || (self.vocabulary().answered)(text);
         let library = READERS.contains(&text) || (of_std && text == "size");
         if told || (library && (whole.is_none() || text == "size")) {
-            // `std::max(a, b) = 1`.
+            // The result may be assigned to, as in `std::max(a, b) = 1`.
             let close = closing_of(toks, open, sym::LPAREN, sym::RPAREN);
             return !toks.get(close).is_some_and(|tok| tok.kind == Kind::Punct && is_assignment(tok.sym));
         }
-        // `float(a)`, but not `float & x(a)` or `object x(a)`.
+        // A conversion `float(a)`, but not `float & x(a)` or `object x(a)`.
         let type_alone = !ahead.is_some_and(|tok| tok.kind == Kind::Ident && !tok.is(sym::RETURN));
         whole.is_none() && type_alone && self.is_plain_type(name, named.unit)
     }
@@ -440,7 +440,8 @@ impl Program {
         !words.is_empty() && words.iter().all(|tok| name(tok) || tok.is(sym::SCOPE))
     }
 
-    /// Whether parentheses that open here only group, so they do not belong to a call, a cast or a keyword.
+    /// Whether the parentheses that open here only group an expression. They do not if they belong to a call, a cast or
+    /// a keyword.
     fn is_grouped(&self, toks: &[Tok], open: usize) -> bool {
         let Some(tok) = open.checked_sub(1).and_then(|at| toks.get(at)) else { return false };
         match tok.kind {
@@ -453,7 +454,7 @@ impl Program {
     fn is_binary(&self, toks: &[Tok], at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         match toks.get(before) {
-            // `(int *) &a` versus `f(x) & a`.
+            // Distinguish `(int *) &a` from `f(x) & a`.
             Some(tok) if tok.is(sym::RPAREN) => {
                 let open = opening_of(toks, before);
                 open.and_then(|open| open.checked_sub(1))

@@ -1,6 +1,6 @@
-//! Which conditionals can affect a run. A build with another define differs in the regions whose `#if` reads it. If no
-//! such region touches a function that ran, or a name in one of them, the answer is the same and the program need not
-//! be read again.
+//! Which conditionals can affect a run. A build with another define differs only in the regions whose `#if` reads that
+//! define. If no such region affects a function that ran, or a name in one of them, the answer is the same and the
+//! program need not be read again.
 //!
 //! All rules err on the safe side: a region that cannot be ruled out counts as relevant.
 
@@ -42,14 +42,14 @@ pub struct Relevance<'p> {
     /// global.
     bodies: FxMap<u16, Vec<(u32, u32)>>,
     macros: FxSet<Sym>,
-    /// What a change of a name affects: the macros and entities that mention it, the functions that ran and mention it,
-    /// and the conditionals that ask for it.
+    /// The effects of changing a name: the macros and entities that mention it, the functions that ran and mention it,
+    /// and the conditionals that read it.
     named_by: FxMap<Sym, FxSet<Sym>>,
     ran_by: FxMap<Sym, Vec<u32>>,
     asked_by: FxMap<Sym, Vec<(u16, u32)>>,
 }
 
-/// The parts that depend on a define.
+/// The parts of a run that depend on a define.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hanging {
     /// The affected functions among those that ran; None if all of them may be affected.
@@ -59,7 +59,7 @@ pub struct Hanging {
 }
 
 impl Program {
-    /// `ran`: the functions that were run, and those whose text was searched.
+    /// Indexes what a run involved. `ran` are the functions that were run, and those whose text was searched.
     pub fn relevance(&self, ran: &FxSet<u32>) -> Relevance<'_> {
         let mut all = Relevance {
             program: self,
@@ -198,11 +198,11 @@ impl<'p> Relevance<'p> {
 
     /// The parts of a run that may depend on a define; None if there are none.
     pub fn hangs_on(&self, name: &str) -> Option<Hanging> {
-        // Conditionals record `__has_include(<x>)` by its first word.
+        // `__has_include(<x>)` is recorded under its first word.
         let name = self.program.interner.get(name.split('(').next().unwrap_or(name))?;
         let (mut functions, mut all, mut turns) = (FxSet::default(), false, Vec::new());
         let mut indirect = false;
-        // Conditionals are checked one at a time: the numbers in an irrelevant one do not matter.
+        // Check conditionals one at a time, because the numbers in an irrelevant one do not matter.
         let mut groups = self.asked_by.get(&name).cloned().unwrap_or_default();
         groups.sort_unstable();
         groups.dedup();
@@ -218,8 +218,8 @@ impl<'p> Relevance<'p> {
                 }
             }
         }
-        // The define is used in code, or through another name: try the smallest and the largest value, besides the
-        // numbers it is compared with there.
+        // If the define is used in code or through another name, also try the smallest and the largest value, besides
+        // the numbers that it is compared with there.
         let mut changed = Changed { seen: groups.iter().copied().collect(), ..Changed::default() };
         changed.change(name);
         self.spread(&mut changed);
@@ -266,14 +266,15 @@ impl<'p> Relevance<'p> {
         }
     }
 
-    /// Whether every mention of a name is a comparison with a number or a test whether it is defined.
+    /// Whether every mention of a name is a comparison with a number or a test whether it is defined. Adds the
+    /// thresholds to `turns`.
     fn turns_in(&self, toks: &[Tok], name: Sym, turns: &mut Vec<i64>) -> bool {
         let number = |tok: Option<&Tok>| -> Option<i64> {
             let tok = tok?;
             let of = |text: Sym| Some(crate::syntax::integer::literal(self.program.text(text))?.0);
             match tok.kind {
                 Kind::Number => of(tok.sym),
-                // `#define LIMIT 11070`
+                // The number may come from a macro, such as `#define LIMIT 11070`.
                 Kind::Ident => {
                     let mut made = self.program.macros.definitions.values().filter(|(known, _)| *known == tok.sym);
                     match (made.next().map(|(_, made)| made.body.as_slice()), made.next()) {
@@ -356,8 +357,8 @@ impl<'p> Relevance<'p> {
         match declared(&plain, &self.program.interner, &|name| self.macros.contains(&name)) {
             Some(declared) => declared.into_iter().for_each(|name| changed.change(name)),
             None => {
-                // The region is part of a declaration. For a struct or an enum, its names are affected; otherwise
-                // anything may be.
+                // The region is part of a declaration. If that is a struct or an enum, its names are affected.
+                // Otherwise everything may be affected.
                 let inside = |entity: &Entity| {
                     entity.file == group.file && entity.start <= group.start && group.end <= entity.end
                 };
@@ -375,17 +376,17 @@ impl<'p> Relevance<'p> {
     }
 }
 
-/// The differences under another define.
+/// The differences that another value of a define causes.
 #[derive(Default)]
 struct Changed {
     names: FxSet<Sym>,
-    /// Names and file ranges whose effects were not followed yet.
+    /// Names and file ranges whose effects have not been followed yet.
     open: Vec<Sym>,
     open_spans: Vec<(u16, u32, u32)>,
     /// Conditionals that were already followed.
     seen: FxSet<(u16, u32)>,
     functions: FxSet<u32>,
-    /// Everything may be affected.
+    /// Whether everything may be affected.
     all: bool,
 }
 

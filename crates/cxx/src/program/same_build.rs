@@ -1,5 +1,5 @@
-//! Detects builds with identical tokens. If another value of a define leaves every condition that reads it unchanged,
-//! and nothing else names the define, each unit has the same tokens.
+//! Detects builds with identical tokens. If another value of a define does not change the outcome of any condition, and
+//! nothing else names the define, then each unit has the same tokens.
 
 use super::Program;
 use crate::syntax::condition::under;
@@ -14,7 +14,7 @@ impl Program {
         let Some(defines) = defines.iter().map(known).collect::<Option<Vec<(Sym, u32)>>>() else { return false };
         let varied = |name: &Sym| defines.iter().any(|(varied, _)| varied == name);
         let in_code = |toks: &[Tok]| toks.iter().any(|tok| tok.kind == Kind::Ident && varied(&tok.sym));
-        // If headers were taken over from another build, it is unknown what their conditionals asked for.
+        // If headers were taken over from another build, it is unknown which names their conditionals read.
         if self.taken_over
             || defines
                 .iter()

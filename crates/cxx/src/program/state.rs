@@ -1,5 +1,5 @@
-//! State that outlives a call. A variable that its unit writes to holds the last written value, which the sources do
-//! not determine. Its initial value is therefore not an answer.
+//! State that outlives a call. If its unit writes to a variable, the variable holds the value written last, which the
+//! sources do not determine. So its initial value cannot be used as an answer.
 
 use super::Program;
 use super::read_only_use::Named;
@@ -18,7 +18,7 @@ impl Program {
         if global.fixed || self.vocabulary().settled.contains(&self.text(global.name)) {
             return None;
         }
-        // Units that were not read may write to every variable that they can see.
+        // Units that were not read may write to any variable that is visible to them.
         match global.internal {
             true => {
                 let named = Named { name: global.name, ty: Some(&global.ty), unit: global.unit };
@@ -28,7 +28,7 @@ impl Program {
         }
     }
 
-    /// A function that returns a reference to the global lets any caller write to it.
+    /// Where a function returns a reference to the global, which lets any caller write to it.
     fn given_out(&self, global: &Global) -> Option<Span> {
         let returns = |pair: &[Tok]| matches!(pair, [a, b] if a.is(sym::RETURN) && b.sym == global.name);
         let gives = |function: &&Function| {

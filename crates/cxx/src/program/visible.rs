@@ -6,7 +6,7 @@ use crate::syntax::ast::{Enum, INTERNAL, Segment, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 
-/// Where something was declared, and whether only its unit can see it.
+/// Where a name was declared, and whether only its unit can see it.
 #[derive(Debug, Clone, Copy)]
 struct Home {
     unit: u32,
@@ -15,16 +15,16 @@ struct Home {
 }
 
 impl Program {
-    /// The overloads that a name may mean, before their parameters are considered.
+    /// The overloads that a name may refer to, before their parameters are considered.
     pub fn visible_functions(&self, name: Sym, path: &[Segment], view: View) -> Vec<u32> {
-        // With `using a::name`, the namespace is not tracked: all candidates are returned, and several count as none.
+        // With `using a::name`, the namespace is not tracked. All candidates are returned, and several count as none.
         if path.is_empty() && self.brought.contains(&(view.unit, name)) {
             return self.overloads(name).to_vec();
         }
         self.visible_among(self.overloads(name), path, view)
     }
 
-    /// The same for a given list of overloads, such as those declared so far.
+    /// Like [`Self::visible_functions`], for a given list of overloads, such as those declared so far.
     pub fn visible_among(&self, list: &[u32], path: &[Segment], view: View) -> Vec<u32> {
         let home = |index: u32| {
             let function = self.function(index)?;
@@ -33,8 +33,8 @@ impl Program {
         self.visible(list, path, view, home)
     }
 
-    /// The variable that a name means at its use. Variables of other units are considered if its own unit does not
-    /// define it.
+    /// The variable that a name refers to at its use. If the name's own unit does not define it, variables of other
+    /// units are considered.
     pub fn visible_global(&self, name: Sym, path: &[Segment], view: View, at: Span) -> Option<u32> {
         let all = self.globals_named(name);
         if let [only] = all {
@@ -59,7 +59,7 @@ impl Program {
         };
         let seen = self.visible(list, path, view, home);
         let external = |index: &&u32| self.globals.get(**index as usize).is_some_and(|global| global.external);
-        // A declaration leaves the definition to another unit.
+        // If this unit only declares the variable, another unit defines it.
         let own = seen.iter().find(|index| !external(index));
         let elsewhere = || {
             let others = list.iter().filter(|index| !external(index));
@@ -72,7 +72,7 @@ impl Program {
     pub fn visible_enumerator(&self, name: Sym, path: &[Segment], view: View) -> Option<(u32, u32)> {
         let list = self.enumerators_named(name);
         let of = |(index, _): &(u32, u32)| self.enums.get(*index as usize);
-        // The enum named before the enumerator. A scoped enum requires it.
+        // The enum named before the enumerator. It is required for a scoped enum.
         let enum_name = path.last().map(|segment| segment.sym).filter(|name| self.is_enum(*name));
         let belongs = |found: &Enum| match enum_name {
             Some(_) => found.name == enum_name,
@@ -86,7 +86,7 @@ impl Program {
         if let [only] = list.as_slice() {
             return Some(*only);
         }
-        // Most enums are in no namespace: each unit has its own.
+        // Most enums are outside any namespace, and each unit has its own copy.
         let found = |index: u32| self.enums.get(index as usize);
         if list.iter().all(|(index, _)| found(*index).is_some_and(|found| found.space == 0)) {
             let own = |(index, _): &&(u32, u32)| found(*index).is_some_and(|found| found.unit == view.unit);
@@ -101,7 +101,7 @@ impl Program {
         list.iter().find(|(index, _)| Some(index) == seen.first()).copied()
     }
 
-    /// Candidates from the own unit, then from other units, filtered by namespace or qualification.
+    /// Candidates from the same unit, then from other units, filtered by namespace or qualification.
     fn visible(&self, list: &[u32], path: &[Segment], view: View, home: impl Fn(u32) -> Option<Home>) -> Vec<u32> {
         if list.len() < 2 {
             return list.to_vec();
@@ -124,12 +124,12 @@ impl Program {
         }
         let qualified: Vec<Sym> = path.iter().map(|segment| segment.sym).filter(|sym| *sym != sym::STD).collect();
         let mut found = Vec::new();
-        // Namespace aliases are not followed: all candidates are returned, and several count as none.
+        // Namespace aliases are not followed. All candidates are returned, and several count as none.
         if qualified.iter().any(|name| self.spelled.aliases.contains(name)) {
             return seen.into_iter().map(|(index, _)| index).collect();
         }
         if qualified.is_empty() {
-            // From the innermost namespace outwards.
+            // Search from the innermost namespace outwards.
             let here = self.space(view.space);
             for depth in (0..=here.len()).rev() {
                 let around = here.get(..depth).unwrap_or_default();

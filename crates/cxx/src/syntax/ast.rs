@@ -35,7 +35,7 @@ pub enum ExprKind {
     Assign(Option<Binary>, Box<Expr>, Box<Expr>),
     Ternary(Box<[Expr; 3]>),
     Call(Box<Expr>, Vec<Expr>),
-    /// `f<<<a, b>>>(x)`: a call with a configuration.
+    /// A call with a configuration: `f<<<a, b>>>(x)`.
     Configured(Box<Expr>, Vec<Expr>, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Member {
@@ -47,14 +47,15 @@ pub enum ExprKind {
     Construct(Box<Type>, Vec<Expr>),
     SizeofType(Box<Type>),
     SizeofExpr(Box<Expr>),
-    /// `sizeof...(pack)`.
+    /// The expression `sizeof...(pack)`.
     SizeofPack(Box<Expr>),
     AlignofType(Box<Type>),
     Lambda(Arc<Lambda>),
     Init(Vec<(Option<Designator>, Expr)>),
     Comma(Box<Expr>, Box<Expr>),
     Pack(Box<Expr>),
-    /// `(pattern op ...)`, or `(... op pattern)` for a left fold; with the slots in the pattern, including packs.
+    /// `(pattern op ...)`, or `(... op pattern)` for a left fold, with the slots that the pattern uses, including
+    /// packs.
     Fold {
         op: Option<Binary>,
         pattern: Box<Expr>,
@@ -62,7 +63,7 @@ pub enum ExprKind {
         left: bool,
     },
     Throw,
-    /// `new` and `delete`: a value that is not modelled.
+    /// An expression with `new` or `delete`, whose value is not modelled.
     Heap,
 }
 
@@ -153,7 +154,7 @@ pub struct Segment {
 pub enum TemplateArg {
     Type(Type),
     Expr(Expr),
-    /// `of<T, I>...`: one type per item of the pack in it.
+    /// An expansion `of<T, I>...`, with one type per item of the pack in it.
     Expansion(Type),
 }
 
@@ -192,7 +193,7 @@ pub enum Base {
 pub enum Stmt {
     Expr(Expr),
     Decl(Vec<Var>),
-    /// A slot that holds a type from here on.
+    /// A type alias: from here on, this slot holds a type.
     Alias(u32, Box<Type>),
     If {
         init: Option<Box<Stmt>>,
@@ -209,7 +210,7 @@ pub enum Stmt {
     },
     Each {
         slot: u32,
-        /// `auto & [key, value]`: the slots that each item is unpacked into; empty without structured bindings.
+        /// The slots that each item is unpacked into, for `auto & [key, value]`. Empty without structured bindings.
         parts: Vec<u32>,
         by_ref: bool,
         range: Expr,
@@ -225,7 +226,7 @@ pub enum Stmt {
     Continue,
     Block(Vec<Stmt>),
     Case(Expr),
-    /// `case 1 ... 8:`.
+    /// A range of labels: `case 1 ... 8:`.
     Cases(Box<[Expr; 2]>),
     Default,
     Empty,
@@ -238,7 +239,7 @@ pub struct Switch {
     pub body: Vec<Stmt>,
     /// Whether a label is inside another statement or could not be read.
     pub hidden: bool,
-    /// Label values to statements, once all labels are known to be the same in every run.
+    /// Maps label values to statements. Set once all labels are known to be the same in every run.
     pub jumps: OnceLock<Jumps>,
 }
 
@@ -268,12 +269,12 @@ pub enum Initial {
 
 #[derive(Debug)]
 pub struct Lambda {
-    /// The slots of variables captured by copy. None: whatever the lambda uses.
+    /// The slots of variables captured by copy. None means every variable that the lambda uses.
     pub copies: Option<Vec<u32>>,
-    /// `[n = x + 1]`: the lambda's own variables, with their initial values.
+    /// The lambda's own variables, with their initial values: `[n = x + 1]`.
     pub own: Vec<(u32, Expr)>,
     pub params: Vec<Param>,
-    /// `-> T`.
+    /// The declared return type: `-> T`.
     pub ret: Option<Type>,
     pub body: Vec<Stmt>,
 }
@@ -299,13 +300,13 @@ pub struct TemplateParam {
 
 /// A function mark: the function runs outside this program.
 pub const ELSEWHERE: u8 = 1;
-/// It runs in this program; with `ELSEWHERE`, in both places.
+/// The function runs in this program. Together with `ELSEWHERE`: in both places.
 pub const HERE: u8 = 2;
-/// It is never called directly, only handed over to run elsewhere.
+/// The function is never called directly, only handed over to run elsewhere.
 pub const REMOTE: u8 = 4;
-/// `static`.
+/// The function is `static`.
 pub const INTERNAL: u8 = 8;
-/// `__attribute__((weak))`: another unit's definition may replace it.
+/// The function has `__attribute__((weak))`: another unit's definition may replace it.
 pub const WEAK: u8 = 16;
 
 /// The position from which a name is looked up.
@@ -316,7 +317,7 @@ pub struct View {
 }
 
 impl View {
-    /// Outside the program.
+    /// A view that belongs to no unit.
     pub const ANYWHERE: View = View { unit: u32::MAX, space: 0 };
 }
 
@@ -339,11 +340,11 @@ pub struct Signature {
 pub struct Function {
     pub signature: Arc<Signature>,
     pub unit: u32,
-    /// Its namespace, as the program's number for it.
+    /// The program's number for its namespace.
     pub space: u32,
     /// The range of its body in its unit.
     pub body: Option<Range<usize>>,
-    /// The stored tokens that contain the body, if they are not its unit's, and the range in them.
+    /// The stored tokens that contain the body, and its range in them, if the body is not in its unit.
     pub home: Option<(BodyId, Range<usize>)>,
     /// A constructor's `: field(value), ...`.
     pub inits: Option<Range<usize>>,
@@ -367,7 +368,7 @@ impl Function {
     pub fn view(&self) -> View {
         View { unit: self.unit, space: self.space }
     }
-    /// Whether this is the variant of a function for another place than this program.
+    /// Whether this function runs only elsewhere, not in this program.
     pub fn is_elsewhere_only(&self) -> bool {
         self.attrs & ELSEWHERE != 0 && self.attrs & HERE == 0
     }
@@ -378,7 +379,7 @@ pub struct Body {
     pub stmts: Vec<Stmt>,
     pub inits: Vec<(Sym, Vec<Expr>)>,
     pub slots: u32,
-    /// Whether each slot is ever read. Macros declare dozens of variables of which a function uses a few.
+    /// Whether each slot is ever read. Macros declare dozens of variables, of which a function uses a few.
     pub used: Vec<bool>,
 }
 
@@ -394,7 +395,7 @@ pub struct Struct {
     /// The argument of `alignas(...)`.
     pub aligned: Option<Range<usize>>,
     pub body: Range<usize>,
-    /// The stored tokens that both ranges refer to, if they are not its unit's.
+    /// The stored tokens that both ranges refer to, if they are not in its unit.
     pub home: Option<BodyId>,
     pub span: Span,
     pub members: OnceLock<Members>,
@@ -418,7 +419,7 @@ pub struct Field {
     pub name: Option<Sym>,
     pub ty: Type,
     pub init: Option<Expr>,
-    /// `int n : 3`: a bit-field, whose truncation is not modelled.
+    /// Whether it is a bit-field (`int n : 3`), whose truncation is not modelled.
     pub bits: bool,
 }
 
@@ -431,9 +432,9 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Enum {
     pub name: Option<Sym>,
-    /// `enum class`: its enumerators must be qualified.
+    /// Whether it is an `enum class`, whose enumerators must be qualified.
     pub scoped: bool,
-    /// `enum x : uint8_t`.
+    /// The declared underlying type: `enum x : uint8_t`.
     pub underlying: Option<Type>,
     pub list: Vec<Enumerator>,
     pub span: Span,
@@ -448,11 +449,11 @@ pub struct Global {
     pub init: Initial,
     /// The position of a long initializer list; `parsed` is its value once parsed.
     pub list: Option<Range<usize>>,
-    /// The stored body that the token at this position stands for.
+    /// The stored body that contains the list, if the token at this position represents one.
     pub home: Option<BodyId>,
     pub parsed: OnceLock<Initial>,
     pub span: Span,
-    /// `extern` without a value: it is defined elsewhere.
+    /// Whether it is `extern` without a value, so that it is defined elsewhere.
     pub external: bool,
     /// Visible only in its own unit.
     pub internal: bool,
@@ -460,7 +461,7 @@ pub struct Global {
     pub fixed: bool,
     pub unit: u32,
     pub space: u32,
-    /// Where it is written to, once that has been searched for.
+    /// Where it is written to. Set once that has been searched for.
     pub written: OnceLock<Option<Span>>,
 }
 
@@ -470,7 +471,7 @@ impl Global {
     }
 }
 
-/// Whether two types are spelled alike.
+/// Whether two types are spelled the same.
 pub fn same_type(x: &Type, y: &Type) -> bool {
     let base = match (&x.base, &y.base) {
         (Base::Int { bits, signed }, Base::Int { bits: b, signed: s }) => bits == b && signed == s,

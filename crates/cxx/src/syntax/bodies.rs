@@ -1,7 +1,7 @@
 //! A unit stores the body of a function, or a long list of numbers, as a single token. Headers consist mostly of
-//! bodies, and a question runs few of them. A body from a header is not copied into the next unit. A body without
-//! directives is expanded only when it is used: no macro can change inside it, so the names in it are stored with their
-//! definitions at that point.
+//! bodies, and a question runs few of them. So a body from a header is not copied into the next unit. A body without
+//! directives is expanded only when it is used. No macro can change inside it, so it is stored with the current
+//! definitions of the names in it.
 
 use super::lex::{BodyId, Kind, Tok};
 use super::macro_table::Stood;

@@ -3,8 +3,8 @@
 use super::lex::{Kind, Tok};
 use super::sym::{self, Sym};
 
-/// Whether tokens keep their structure whatever the macros in them expand to: no directive, no token pasting, matched
-/// brackets, and no macro argument that ends inside another bracket.
+/// Whether tokens keep their structure, whatever the macros in them expand to. This requires that there is no directive
+/// and no token pasting, that brackets match, and that no macro argument ends inside another bracket.
 pub(crate) fn is_plain(toks: &[Tok]) -> bool {
     let mut open = Open::default();
     toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()
@@ -32,7 +32,7 @@ struct Open {
 }
 
 impl Open {
-    /// False if this token makes the tokens not plain.
+    /// Returns false if the tokens are not plain because of this one.
     fn take(&mut self, tok: &Tok) -> bool {
         if tok.kind != Kind::Punct {
             return true;
@@ -56,7 +56,7 @@ impl Open {
     }
 }
 
-/// The position that closes the brace at `open`, counting only braces.
+/// The position that closes the brace at `open`. Counts only braces.
 pub(crate) fn close(toks: &[Tok], open: usize) -> usize {
     let mut depth = 0usize;
     for (at, tok) in toks.iter().enumerate().skip(open) {

@@ -1,4 +1,4 @@
-//! Evaluates `#if` and `#elif`: `defined`, integers, operators, and undefined names, which count as 0.
+//! Evaluates `#if` and `#elif`: `defined`, integers, operators, and undefined names (which count as 0).
 
 use super::files::{LoadError, Span};
 use super::integer::{IntTy, literal};
@@ -24,7 +24,7 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 }
                 ready.push(number(defined));
             }
-            // The tree does not tell what a compiler supports or which headers are installed. A query for that is
+            // The tree does not show what a compiler supports or which headers are installed. A query for that is
             // handled like a define without a value, under its own spelling. `defined(__has_include)` is not such a
             // query.
             sym::HAS_INCLUDE
@@ -91,7 +91,7 @@ fn place_lines(pp: &mut Preprocessor<'_>, line: &[Tok], ready: &mut [Tok]) -> Op
     Some(Tok { sym: pp.interner.intern(&name), kind: Kind::Ident, ..unknown })
 }
 
-/// Handles `defined(X)` produced by a macro: an undefined X is still a name; a defined one has been replaced.
+/// Handles `defined(X)` in the expansion of a macro. An undefined X is still a name; a defined X has been replaced.
 fn defined_after(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Vec<Tok> {
     let mut ready = Vec::with_capacity(line.len());
     let mut toks = line.iter().peekable();
@@ -145,8 +145,8 @@ fn holds(toks: &[Tok], interner: &Interner) -> bool {
     Reader { interner, toks, at: 0 }.ternary(0).0 != 0
 }
 
-/// Whether a condition holds under these defines instead of the build's own; None if a name in it is not `settled`, so
-/// that defines alone do not determine its meaning.
+/// Whether a condition holds under these defines instead of the build's own. None if a name in it is not `settled`,
+/// because then the defines alone do not determine its meaning.
 pub(crate) fn under(
     base: &FxMap<Sym, Arc<Macro>>,
     interner: &Interner,
@@ -196,8 +196,8 @@ const FEATURES: &[Sym] = &[
     sym::HAS_FEATURE,
 ];
 
-/// `__has_include(<x>)` and similar: true for headers in the tree or the standard library; otherwise recorded as an
-/// open question.
+/// Evaluates `__has_include(<x>)` and similar. True for headers in the tree or the standard library. Any other query is
+/// recorded as open.
 fn feature(pp: &mut Preprocessor<'_>, asked: &Tok, inner: &[Tok]) -> Result<bool, LoadError> {
     let mut text: String = inner.iter().map(|tok| pp.interner.text(tok.sym)).collect();
     if matches!(asked.sym, sym::HAS_INCLUDE | sym::HAS_INCLUDE_NEXT)
@@ -284,7 +284,8 @@ impl Reader<'_> {
         left
     }
 
-    /// The lexer emits `>` as single tokens: two of them are a shift.
+    /// The next operator, its precedence and its number of tokens. The lexer emits `>` as single tokens, so two of them
+    /// are a shift.
     fn operator(&self) -> Option<(Sym, u8, usize)> {
         let tok = self.toks.get(self.at)?;
         if tok.kind != Kind::Punct {
@@ -329,18 +330,19 @@ impl Reader<'_> {
                 self.eat(sym::RPAREN);
                 value
             }
-            // `defined` is replaced by a number with its own flags, a name by a number in its position.
+            // The result of `defined` is a number token with the value in its flags. The value of a replaced name is in
+            // its offset.
             (Kind::Number, Sym(0)) => (i64::from(tok.flags & 1), false),
             (Kind::Number, sym::BODY) => (i64::from(tok.off), false),
             (Kind::Number, sym) => {
                 let (value, ty) = literal(self.interner.text(sym)).unwrap_or((0, IntTy::I64));
-                // All numbers have the widest type. The suffix or the size determines whether one is unsigned.
+                // All numbers have the widest type. The suffix or the size decides whether a number is unsigned.
                 (value, ty == IntTy::U64 || (ty == IntTy::U32 && self.interner.text(sym).contains(['u', 'U'])))
             }
             (Kind::Char, sym) => (characters(self.interner.text(sym)), false),
             (Kind::Ident, sym::TRUE) => (1, false),
             (Kind::Ident, _) => {
-                // An undefined function-like name with its arguments is 0 as a whole.
+                // An undefined function-like name and its arguments together count as 0.
                 if self.toks.get(self.at).is_some_and(|tok| tok.is(sym::LPAREN)) {
                     self.at += 1;
                     self.ternary(depth + 1);

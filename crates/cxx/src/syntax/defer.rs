@@ -1,6 +1,6 @@
-//! Decides which bodies can be expanded on demand: bodies of functions at file level without directives, in which every
-//! macro is plain. All others are expanded at once. A wrong guess is corrected: a unit in which such a body does not
-//! belong to a function is parsed with all bodies expanded.
+//! Decides which bodies can be expanded on demand: bodies of functions at file level that have no directives and only
+//! plain macros. All others are expanded at once. A wrong guess is corrected: if a deferred body turns out not to
+//! belong to a function, its unit is parsed again with all bodies expanded.
 
 use super::bodies::LONG;
 use super::brackets::{close, plain_end};
@@ -58,7 +58,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The token for the body whose brace is at `open`, and the position of its closing brace; None if the body must be
+    /// The token for the body whose brace is at `open`, and the position of its closing brace. None if the body must be
     /// read now.
     fn defer(&mut self, toks: &Arc<Vec<Tok>>, open: usize) -> Option<(Tok, usize)> {
         let file = toks.get(open)?.file;
@@ -77,7 +77,7 @@ impl Preprocessor<'_> {
         deferred
     }
 
-    /// Whether a brace here would open a function body: a signature precedes it, and no bracket around it is open.
+    /// Whether a brace here would open a function body: it follows a signature and is not inside an open bracket.
     fn begins_body(&mut self) -> bool {
         if !self.out.last().is_some_and(|tok| tok.is(sym::RPAREN)) {
             return false;

@@ -11,11 +11,11 @@ use std::sync::Arc;
 const MAX_ARGS: usize = 4096;
 const MAX_NESTED: usize = 40;
 
-/// The tokens between a macro's parentheses, and the closing one.
+/// The arguments between a macro's parentheses, and the closing parenthesis.
 type Arguments = (Vec<Vec<Tok>>, Tok);
 
 impl Preprocessor<'_> {
-    /// Pushes the replacement of `tok` if it is a macro's name; returns false if it is not expanded.
+    /// Pushes the replacement of `tok` if it is a macro's name. Returns false if it is not expanded.
     pub(crate) fn expand(&mut self, tok: Tok) -> Result<bool, LoadError> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return Ok(false);
@@ -58,7 +58,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The arguments of a function-like macro; None, with nothing consumed, if no parenthesis follows.
+    /// The arguments of a function-like macro. None, with nothing consumed, if no parenthesis follows.
     fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<Arguments>, LoadError> {
         self.gathering += 1;
         let gathered = self.gather(params, variadic);
@@ -83,8 +83,8 @@ impl Preprocessor<'_> {
             if tok.is(sym::RPAREN) && depth == 0 {
                 break;
             }
-            // Only parentheses protect a comma. Braces are counted too because macros in these sources take
-            // initialisers.
+            // In standard C++, only parentheses protect a comma. Braces are counted too, because macros in these
+            // sources take initialisers.
             if tok.is(sym::COMMA) && depth == 0 && !(variadic && args.len() >= params) && args.len() < MAX_ARGS {
                 args.push(self.pool.take());
                 continue;
@@ -164,12 +164,12 @@ impl Preprocessor<'_> {
         Ok(self.paste_all(out))
     }
 
-    /// Expands a list by itself, as arguments are before substitution.
+    /// Expands a list by itself, as arguments are expanded before substitution.
     pub(crate) fn expand_list(&mut self, toks: &[Tok]) -> Result<Vec<Tok>, LoadError> {
         if !self.has_macros(toks) {
             return Ok(toks.to_vec());
         }
-        // Nested calls in arguments; real code stays under ten levels.
+        // Limits nested calls in arguments. Real code has fewer than ten levels.
         if self.nested >= MAX_NESTED {
             return Ok(toks.to_vec());
         }
@@ -178,7 +178,7 @@ impl Preprocessor<'_> {
         let depth = self.frames.len();
         self.push_back(toks.to_vec(), None);
         self.floor = depth.max(1);
-        // A floor of 0 means "the file". If there is no frame below, a placeholder raises the level.
+        // A floor of 0 means "the file". If there is no frame below, a placeholder keeps the floor above 0.
         if depth == 0 {
             let frame = self.frames.pop();
             self.push_back(Vec::new(), None);

@@ -23,7 +23,7 @@ impl StoredBody {
         toks.shrink_to_fit();
         let made = preprocessor.made;
         self.made.fetch_add(made - before, Ordering::Relaxed);
-        // Beyond any real program: yields an unmatched closing brace, which is not a valid statement.
+        // The program is larger than any real one. Return an unmatched closing brace, which is not a valid statement.
         let first = self.raw().first().filter(|_| made >= MAX_TOKENS);
         first.map_or(toks, |first| vec![Tok { kind: Kind::Punct, sym: sym::RBRACE, ..*first }])
     }

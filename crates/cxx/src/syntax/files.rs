@@ -18,7 +18,7 @@ impl Span {
         Span { file: tok.file, start: tok.off, end: tok.end() }
     }
 
-    /// From the start of this span to the end of the other, in the same file.
+    /// The span from the start of this one to the end of the other, in the same file.
     pub fn to(self, end: Span) -> Span {
         match end.file == self.file && end.end >= self.start {
             true => Span { end: end.end, ..self },
@@ -39,7 +39,7 @@ pub trait Sources {
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable>;
 }
 
-/// No files at all.
+/// An empty set of files.
 pub(crate) struct NoSources;
 
 impl Sources for NoSources {
@@ -56,7 +56,7 @@ impl Sources for NoSources {
     }
 }
 
-/// Why a file cannot be read, in the words of its owner.
+/// Why a file cannot be read, as worded by the implementation of [`Sources`].
 pub type Unreadable = say::Message;
 
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Files {
         text.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ")
     }
 
-    /// `path:line`.
+    /// The position as `path:line`.
     pub fn place(&self, span: Span) -> String {
         format!("{}:{}", self.path(span.file), self.line(span))
     }

@@ -1,6 +1,6 @@
-//! Reuses the result of including a header. The result depends on the current macros and on the headers that the file
-//! would skip. If these are the same, so are its tokens and the macros after it. For a long header the relevant macros
-//! are known: the names in its files and in their definitions. Other macros do not matter.
+//! Reuses the result of including a header. The result depends on the current macros and on the headers that would be
+//! skipped. If these are the same, so are the tokens of the header and the macros after it. For a long header, the
+//! relevant macros are known: the names in its files and in their definitions. Other macros have no effect.
 //!
 //! Only an include between two declarations is kept. An include within macro arguments, or a file that ends within
 //! them, is always read again.
@@ -14,7 +14,7 @@ use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::sync::Arc;
 
 impl Preprocessor<'_> {
-    /// Reuses the earlier result of a file; false if it must be read.
+    /// Reuses the earlier result of a file. Returns false if the file must be read.
     pub(crate) fn replay(&mut self, file: u16) -> bool {
         let fits = |known: &&Arc<Outcome>| {
             known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)
@@ -115,16 +115,16 @@ impl Macros {
             && !self.base.keys().any(|name| appeared(*name))
     }
 
-    /// The outcomes that also hold under other defines: those of files that never reach these names, and those whose
-    /// dependencies are known. The latter are dropped if names are undefined permanently (`fixed`), which outcomes do
-    /// not record.
+    /// The outcomes that are also valid under other defines: those of files that never reach these names, and those
+    /// whose dependencies are known. If names are undefined permanently (`fixed`), the latter are dropped, because
+    /// outcomes do not record that.
     pub(crate) fn included_without(&self, names: &FxSet<Sym>, mentions: impl Fn(u16) -> bool, fixed: bool) -> Included {
         let in_body = |name: &Sym| {
             let all = self.definitions.values().map(|(_, made)| made).chain(self.base.values());
             let mut bodies = all.map(|made| &made.body);
             bodies.any(|body| body.iter().any(|tok| tok.kind == Kind::Ident && tok.sym == *name))
         };
-        // A macro can introduce a name in files that do not spell it.
+        // A macro can introduce a name into files that do not spell it.
         let behind = names.iter().any(|name| self.included.pasted.contains(name) || in_body(name));
         let mut known: FxMap<u16, bool> = FxMap::default();
         let mut free = |file: u16| !*known.entry(file).or_insert_with(|| mentions(file));

@@ -1,4 +1,4 @@
-//! Converts text to tokens. A token remembers its file and byte offset, so every answer can name a line and quote it.
+//! Converts text to tokens. A token records its file and byte offset, so that answers can name a line and quote it.
 
 use super::sym::{Interner, Sym};
 use std::num::NonZeroU128;
@@ -301,7 +301,8 @@ pub fn characters(text: &str) -> i64 {
     }
 }
 
-/// The content of a string literal without quotes. A unique mark is appended if it is not valid UTF-8.
+/// The content of a string literal without quotes. If it is not valid UTF-8, returns the unescaped source text with
+/// U+FFFD appended.
 pub fn string(text: &str) -> String {
     if let Some(raw) = text.split_once('"').filter(|(prefix, _)| prefix.ends_with('R')).map(|(_, rest)| rest) {
         let inner = raw.split_once('(').and_then(|(mark, rest)| rest.strip_suffix(&format!("){mark}\"")));
@@ -356,7 +357,7 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// The cache of short spellings has fewer places than there are spellings.
+    /// Uses more spellings than the cache of short spellings can hold.
     #[test]
     fn every_token_is_spelled_as_it_stands() {
         let mut text = String::from("a\0b\0\0 \u{e9}\u{e8} L\"\\\u{e9}\" 'x 0x1p-3 1'000 <<<>>>=->* # \u{3042}\n");

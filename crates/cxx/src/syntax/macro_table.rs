@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Macro {
-    /// None for an object-like macro.
+    /// The parameters. None for an object-like macro.
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Vec<Tok>,
@@ -20,7 +20,7 @@ impl Macro {
         Macro { params, variadic, body: body.to_vec(), plain: is_plain(body) }
     }
 
-    /// Whether both macros expand alike wherever they are used.
+    /// Whether both macros have the same expansion wherever they are used.
     pub(crate) fn alike(&self, other: &Macro) -> bool {
         let alike = |(a, b): (&Tok, &Tok)| a.sym == b.sym && a.kind == b.kind && a.flags == b.flags;
         self.params == other.params

@@ -29,21 +29,21 @@ pub struct Macros {
     pub of_file: Vec<(String, Defined)>,
     /// Every name that was ever defined.
     pub ever: FxSet<Sym>,
-    /// `push_macro`: the earlier definitions of a name.
+    /// The earlier definitions of a name, saved by `push_macro`.
     pub(crate) pushed: FxMap<Sym, Vec<Option<Arc<Macro>>>>,
-    /// Names whose `#define` is ignored: checks and logs that the interpreter answers itself.
+    /// Names whose `#define` is ignored: checks and logs that the interpreter handles itself.
     pub kept: FxSet<Sym>,
     /// Names undefined permanently from outside (`-U`): a `#define` in the sources does not change that.
     pub fixed: FxSet<Sym>,
     /// Names that the sources undefine or restore to an earlier definition.
     pub(crate) undefined: FxSet<Sym>,
-    /// Names that a conditional asked for while they were undefined, and where this happened first.
+    /// Names that a conditional read while they were undefined, and where this happened first.
     pub asked: FxMap<Sym, Vec<Span>>,
     /// Every conditional that was read, by position.
     pub groups: FxMap<(u16, u32), Group>,
     /// Every macro that was ever defined, by position.
     pub definitions: FxMap<(u16, u32), (Sym, Arc<Macro>)>,
-    /// Headers of the dialect that a unit includes and the tree lacks.
+    /// Headers of the dialect that a unit includes but the tree does not have.
     pub absent: Vec<String>,
     pub own_header: &'static str,
     pub(crate) once: FxSet<u16>,
@@ -79,7 +79,7 @@ impl Macros {
         self.pushed.clear();
         self.state = 0;
         let of_this = |(end, _): &&(String, Defined)| {
-            // A file by name, or all files with an extension such as `.cpp`.
+            // Matches one file by name, or all files with an extension such as `.cpp`.
             let whole = |head: &str| head.is_empty() || head.ends_with('/') || end.starts_with('.');
             path.strip_suffix(end.as_str()).is_some_and(whole)
         };

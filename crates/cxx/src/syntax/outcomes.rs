@@ -17,7 +17,7 @@ pub(crate) struct Outcome {
     pub(super) state: Option<u64>,
     /// The macros that it depends on; None if they were not determined.
     pub(super) needs: Option<Needs>,
-    /// The files that it visited, itself first, each in the form of its first visit.
+    /// The files that it visited, starting with itself, each as at its first visit.
     pub(super) visits: Vec<Visit>,
     /// The unit in which it was read, and the range of its tokens there.
     pub(super) unit: Arc<Vec<Tok>>,
@@ -82,7 +82,7 @@ pub(super) struct Open {
 }
 
 impl Recorder {
-    /// Called after an event that results do not record: no open file is kept.
+    /// Called after an event that results do not record. The results of open files will not be kept.
     pub(crate) fn spoil(&mut self) {
         self.open.iter_mut().for_each(|open| open.plain = false);
     }

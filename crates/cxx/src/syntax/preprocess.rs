@@ -1,9 +1,9 @@
-//! The preprocessor: tokens in, tokens out. Every token keeps its origin (an expansion has the position of the macro
-//! call), so line numbers survive.
+//! The preprocessor turns the tokens of a file into the tokens of a unit. Every token keeps its origin, so line numbers
+//! survive. An expansion has the position of the macro call.
 //!
 //! Every unit begins with the same defines and reads its own headers, as in a compiler: the defines of one unit do not
-//! affect another. Files have their path in the tree; a header outside the tree (from the compiler or a platform) is
-//! skipped.
+//! affect another. Files are identified by their path in the tree. A header outside the tree (from the compiler or a
+//! platform) is skipped.
 
 use super::condition;
 use super::files::{Files, LoadError, Sources, Span};
@@ -37,7 +37,7 @@ pub struct Preprocessor<'a> {
     pub(crate) floor: usize,
     pub(crate) made: usize,
     pub(crate) nested: usize,
-    /// Lists for reuse: macros create and drop thousands of them.
+    /// A pool of lists to reuse: macros create and drop thousands of them.
     pub(crate) pool: Pool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Braces {
     /// The number of tokens examined, and the number of braces open after them.
     pub(super) seen: usize,
     pub(super) open: usize,
-    /// A body that is not deferred: its file, and its end there.
+    /// A body that is not deferred: its file, and the position of its end.
     pub(super) long: Option<(u16, usize)>,
 }
 
@@ -306,7 +306,7 @@ impl<'a> Preprocessor<'a> {
         (alone && !self.macros.renumbered.contains(&first.file)).then(|| u32::try_from(at(first)).ok())?
     }
 
-    /// Records which names the condition of a group asks for. Reading a header again asks for the same names.
+    /// Records which names the condition of a group reads. A header that is read again reads the same names.
     fn ask_group(&mut self, at: (u16, u32), line: &[Tok]) {
         let fresh = Group { file: at.0, start: at.1, end: 0, asked: Vec::new(), lines: Vec::new() };
         let group = self.macros.groups.entry(at).or_insert(fresh);
@@ -465,7 +465,8 @@ impl<'a> Preprocessor<'a> {
     }
 }
 
-/// Copies tokens up to the next macro name from the replacements above a level, innermost first; false if none is left.
+/// Copies tokens up to the next macro name from the replacements above a level, innermost first. Returns false if none
+/// is left.
 pub(crate) fn copy_frames(
     frames: &mut Vec<Frame>,
     floor: usize,

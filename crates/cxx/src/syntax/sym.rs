@@ -81,9 +81,9 @@ pub struct Interner {
     /// An open-addressing hash table: the upper half of the hash, and the number plus one. Never more than half full.
     table: Vec<(u32, u32)>,
     /// A cache of recent short spellings with their numbers: a few hundred words make up most of a source. An empty
-    /// place holds 0.
+    /// place contains 0.
     recent: Vec<(u128, Sym)>,
-    /// Spellings of one byte, which are most of a source's tokens; each entry is the number plus one.
+    /// Spellings of one byte, which are most of the tokens of a source. Each entry is the number plus one.
     single: [u32; 128],
     /// The words of a dialect: their numbers follow the fixed ones.
     words: Vec<Word>,
@@ -95,7 +95,7 @@ impl Default for Interner {
     }
 }
 
-/// The initial table size; a question to a real program meets about 13,000 spellings.
+/// The initial table size. A question to a real program needs about 13,000 spellings.
 const ROOM: usize = 1 << 15;
 
 /// The logarithm to base two of the size of the cache.
@@ -158,7 +158,7 @@ impl Interner {
             Ok(sym) => return sym,
             Err(at) => at,
         };
-        // All sources together need a quarter of that.
+        // The limit is 4 GiB of spellings. All sources together need a quarter of that.
         let Ok(end) = u32::try_from(self.texts.len() + text.len()) else { return QUESTION };
         let sym = Sym(self.ends.len() as u32);
         self.texts.push_str(text);
@@ -177,7 +177,7 @@ impl Interner {
         sym
     }
 
-    /// The same for a spelling given as a number made of its bytes.
+    /// Interns a spelling that is given as a number made of its bytes.
     #[inline]
     pub(crate) fn intern_short<'t>(&mut self, bytes: NonZeroU128, text: impl Fn() -> &'t str) -> Sym {
         let bytes = bytes.get();

@@ -1,4 +1,4 @@
-//! Every variable, expression and call of a function, with the conditions around it.
+//! Visits every variable, expression and call of a function, with the conditions around it.
 
 use crate::syntax::ast::{Binary, Expr, ExprKind, Initial, Name, Stmt, Unary, Var};
 use crate::syntax::files::Span;
@@ -18,7 +18,7 @@ pub enum Part<'a> {
     Var(&'a Var),
     /// Every expression, before its own parts.
     Expr(&'a Expr),
-    /// The slot of a variable without a [`Var`]: a range-for's, an alias, a parameter or capture of a lambda.
+    /// The slot of a variable without a [`Var`]: of a range-for, an alias, or a parameter or capture of a lambda.
     Bound(u32),
     Unparsed(Span),
 }

@@ -1,10 +1,11 @@
 //! What a family of sources adds to C++ for the parser: words of its compiler, macros that are not expanded, file
-//! extensions. Only static tables and plain functions, so that a program can be shared between threads.
+//! extensions. It has only static tables and plain functions, so that threads can share a program.
 
 /// A declaration word outside the C++ standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
-    /// Tells where a function runs: bits of [`super::ast::ELSEWHERE`], [`super::ast::HERE`], [`super::ast::REMOTE`].
+    /// States where a function runs, as bits of [`super::ast::ELSEWHERE`], [`super::ast::HERE`],
+    /// [`super::ast::REMOTE`].
     Mark(u8),
     /// Has no meaning for the evaluator.
     Ignored,
@@ -18,22 +19,23 @@ pub enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Plain,
-    /// Its content is ignored: guards, memory pools.
+    /// The evaluator ignores its content: guards, memory pools.
     Foreign,
-    /// It stays the same for a whole run, whatever methods are called on it. Their results are unknown.
+    /// The struct stays the same for a whole run, whatever methods are called on it. The results of the methods are
+    /// unknown.
     Context,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Vocabulary {
     pub words: &'static [(&'static str, Word)],
-    /// Macros whose definition is ignored: checks and logs, which are answered as calls.
+    /// Macros whose definition is ignored: checks and logs, which are treated as calls.
     pub kept: &'static [&'static str],
     /// Statements that begin with one of these only mark a variable as unused, which is not a use.
     pub unused: &'static [&'static str],
     /// Declarations placed before every program: platform types that the evaluator needs.
     pub prelude: &'static str,
-    /// Extensions of files that are compiled separately; a `static` in one is not visible elsewhere.
+    /// Extensions of files that are compiled separately. A `static` in one of them is not visible elsewhere.
     pub units: &'static [&'static str],
     /// Extensions of a unit beside its header, most likely first.
     pub beside: &'static [&'static str],
@@ -41,7 +43,7 @@ pub struct Vocabulary {
     pub own_header: &'static str,
     /// Globals that hold their initial value in every question, regardless of writers.
     pub settled: &'static [&'static str],
-    /// Whether the platform answers for a function of this name.
+    /// Whether the platform provides a function of this name.
     pub answered: fn(&str) -> bool,
     /// The role of a struct of this name.
     pub role: fn(&str) -> Role,

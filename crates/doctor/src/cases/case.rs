@@ -9,11 +9,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// It breaks or slows what runs here.
+    /// The case breaks or slows a program that runs here.
     Problem,
-    /// It will, as soon as somebody relies on it.
+    /// The case will break or slow a program once one depends on it.
     Warning,
-    /// Worth knowing.
+    /// Information only.
     Note,
 }
 

@@ -1,4 +1,4 @@
-//! Where the work really happens: "100% GPU" in `ollama ps` is the scheduler's plan, not an observation.
+//! Finds out where the work really happens: "100% GPU" in `ollama ps` is the scheduler's plan, not an observation.
 
 use crate::Facts;
 use crate::cases::{Case, Weight};
@@ -61,7 +61,7 @@ fn discovery(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// OLLAMA_DEBUG=2 is the level that keeps the discovery child's own output.
+/// Suggests OLLAMA_DEBUG=2, the level that keeps the output of the discovery child process.
 fn debug(facts: &Facts, case: Case) -> Case {
     match facts.servers.ollama_unit().map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
         Some(Fix::Change { run, undo }) => case.change(run.and(&"journalctl -u ollama -f".into()), undo),
@@ -69,7 +69,7 @@ fn debug(facts: &Facts, case: Case) -> Case {
     }
 }
 
-/// `offloaded 20/29 layers to GPU`.
+/// Whether the two numbers differ in a line such as `offloaded 20/29 layers to GPU`.
 fn partial(text: &str) -> bool {
     let numbers = text.split(' ').nth(1).and_then(|word| word.split_once('/'));
     numbers.is_some_and(|(some, all)| some != all)

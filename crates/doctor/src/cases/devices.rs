@@ -1,4 +1,4 @@
-//! Cards and device files: can the users who want the GPU access it?
+//! Cards and device files: whether the users who need the GPU can access it.
 
 use crate::Facts;
 use crate::cases::{Case, Weight};
@@ -62,14 +62,14 @@ fn container_without_gpu(facts: &Facts) -> Option<Case> {
     Some(Case::new("container-no-gpu", Weight::Problem, what).say(key!("doctor-case-kfd-container-fix")))
 }
 
-/// The topology is world-readable, the device file is not: "rocminfo works with sudo only".
+/// The topology is world-readable but the device file is not: "rocminfo works with sudo only".
 fn kfd(facts: &Facts) -> Option<Case> {
     if facts.gpus.is_empty() || facts.kfd.opens {
         return None;
     }
     if !facts.kfd.exists {
         let case = Case::new("kfd-missing", Weight::Problem, say!("doctor-case-kfd-missing"));
-        // The topology comes from the driver, so it is loaded; its device file was not created or was removed.
+        // The topology comes from the driver, so the driver is loaded. Its device file was not created or was removed.
         return Some(match facts.container.kind {
             Some(_) => case.say(key!("doctor-case-kfd-container-fix")),
             None => case.run("sudo udevadm trigger --action=add /sys/class/kfd/kfd"),
@@ -89,7 +89,7 @@ fn groups(user: &str) -> (CommandLine, CommandLine) {
     )
 }
 
-/// The same for the user who pastes the command.
+/// Like `groups`, for the user who pastes the command.
 pub fn own_groups() -> (CommandLine, CommandLine) {
     (
         "sudo usermod -aG render,video \"$USER\" && newgrp render".into(),
@@ -126,12 +126,12 @@ fn leftovers(facts: &Facts) -> Option<Case> {
     let first = tracing.leftovers.first()?;
     let what = say!("doctor-case-leftovers", count = tracing.leftovers.len(), first);
     let events = format!("{}/uprobe_events", tracing.tracefs.as_deref().unwrap_or("/sys/kernel/tracing"));
-    // `p:group/name ...` is removed by appending `-:group/name`. `tee -a` does not work, because it seeks, which
-    // tracefs refuses.
+    // Appending `-:group/name` removes `p:group/name ...`. `tee -a` does not work, because it seeks, which tracefs
+    // refuses.
     let names =
         tracing.leftovers.iter().filter_map(|line| line.split(' ').next()?.split_once(':').map(|(_, name)| name));
     let names: Vec<&str> = names.collect();
-    // Each name is a word of the inner shell, and the whole script one word of the outer.
+    // Each name is one word of the inner shell, and the whole script is one word of the outer shell.
     let listed = names.iter().map(|name| shell::word(name)).collect::<Vec<_>>().join(" ");
     let script = format!("for e in {listed}; do echo \"-:$e\" >> {}; done", shell::word(&events));
     let fix = CommandLine::new("sudo sh -c {}", [script]);

@@ -15,7 +15,7 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// rocBLAS without a file for this target cannot run a GEMM on it; hipBLASLt falls back, with one line.
+/// Without a file for this target, rocBLAS cannot run a GEMM on it. hipBLASLt prints one line and falls back.
 fn catalogs(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
     for catalog in &facts.catalogs {
@@ -52,7 +52,7 @@ fn catalogs(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// The targets that the runtime looks for: with the override, the other target's.
+/// The targets that the runtime looks for. An override replaces the card's own target.
 fn targets(facts: &Facts) -> Vec<String> {
     let forced = places(facts, "HSA_OVERRIDE_GFX_VERSION").into_iter().find_map(|(_, value)| override_target(value));
     match forced {
@@ -61,14 +61,13 @@ fn targets(facts: &Facts) -> Vec<String> {
     }
 }
 
-/// The target whose code the device would load: its own or a generic one; None if there is neither.
+/// The target whose code the device would load: its own or a generic one. None if neither is shipped.
 fn takes<'t>(target: &str, shipped: impl IntoIterator<Item = &'t String>) -> Option<String> {
     let device = Arch::Amd(TargetId::parse(target)?);
     device.takes(shipped.into_iter().map(String::as_str)).map(|taken| taken.code.to_owned())
 }
 
-/// A library without code for this card has no other source for it; a library with external code needs the archive for
-/// this card.
+/// Finds libraries without code for this card. A library whose code is in archives needs the archive for this card.
 fn device_code(facts: &Facts) -> Vec<Case> {
     let disabled = places(facts, "ROCM_KPACK_DISABLE").into_iter().find(|(_, value)| !matches!(*value, "" | "0"));
     let mut cases = Vec::new();
@@ -92,7 +91,7 @@ fn device_code(facts: &Facts) -> Vec<Case> {
                     );
                     cases.push(Case::new("kpack-missing", Weight::Problem, what).say(key!("doctor-case-kpack-fix")));
                 }
-                // It may be one of several backends, and another one may be used.
+                // The library may be one of several backends, and the program may use another one.
                 None => {
                     let what = say!(
                         "doctor-case-no-code",

@@ -23,8 +23,8 @@ impl SetIn<'_> {
         }
     }
 
-    /// How to unset it there. A process keeps its environment, so it must be restarted; starting a second one is not
-    /// enough.
+    /// How to unset the variable there. A process keeps its environment, so it must be restarted. Starting a second one
+    /// is not enough.
     pub fn unset(self, variable: &str) -> Fix {
         match self {
             SetIn::Unit(unit) => unset_in_unit(unit, variable),
@@ -35,7 +35,7 @@ impl SetIn<'_> {
 }
 
 /// Every place where a variable is set: running processes first, then units, then this shell. A process that inherited
-/// it from its unit is not listed separately.
+/// the variable from its unit is not listed separately.
 pub fn places<'a>(facts: &'a Facts, name: &str) -> Vec<(SetIn<'a>, &'a str)> {
     let value = |list: &'a [Variable]| list.iter().find(|v| v.name == name).map(|v| v.value.as_str());
     let units: Vec<(SetIn<'a>, &str)> =

@@ -17,9 +17,9 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// The override makes the runtime load another target's code objects. Right for a card without its own, wrong for one
-/// with. `HSA_OVERRIDE_GFX_VERSION_1` applies only to node 1 of the topology, and takes precedence over the one without
-/// a number (topology.c of libhsakmt).
+/// The override makes the runtime load another target's code objects. This is right for a card without code of its own,
+/// and wrong for any other card. `HSA_OVERRIDE_GFX_VERSION_1` applies only to node 1 of the topology, and takes
+/// precedence over the variable without a number (topology.c of libhsakmt).
 fn overrides(facts: &Facts) -> Vec<Case> {
     let mut cases = one_override(facts, OVERRIDE, &facts.targets());
     let mut names: Vec<&str> = all_variables(facts).filter(|name| node_of(name).is_some()).collect();
@@ -50,7 +50,7 @@ fn node_of(name: &str) -> Option<&str> {
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
 }
 
-/// The names of all variables in any process, unit or this shell.
+/// The names of all variables that are set in any process, in any unit or in this shell.
 fn all_variables(facts: &Facts) -> impl Iterator<Item = &str> {
     let processes = facts.servers.running.iter().filter_map(|process| process.environment.found()).flatten();
     let units = facts.servers.units.iter().flat_map(|unit| &unit.environment);
@@ -84,14 +84,14 @@ fn one_override(facts: &Facts, name: &str, targets: &[&str]) -> Vec<Case> {
     cases
 }
 
-/// An empty list, -1, or an index beyond the last GPU leaves none (or fewer).
+/// An empty list, or a list with only -1 and indices beyond the last GPU, hides all GPUs.
 fn hidden(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
     for name in ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"] {
         for (place, value) in places(facts, name) {
             let wrong = |word: &str| match word.trim().parse::<i64>() {
                 Ok(index) => index < 0 || usize::try_from(index).is_ok_and(|index| index >= facts.gpus.len()),
-                // A UUID or an empty text.
+                // A UUID may name a GPU. An empty text names none.
                 Err(_) => word.trim().is_empty(),
             };
             if !facts.gpus.is_empty() && value.split(',').all(wrong) {
@@ -109,7 +109,7 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
         return Vec::new();
     };
     let decides = |name: &str| {
-        // In a shell, OLLAMA_HOST is meant for the client.
+        // In a shell, OLLAMA_HOST is meant for the client, not for the server.
         let prefix = ["HSA_", "OLLAMA_", "ROCBLAS_"].iter().any(|prefix| name.starts_with(prefix));
         name != "OLLAMA_HOST" && (prefix || name.ends_with("_VISIBLE_DEVICES"))
     };
@@ -157,7 +157,7 @@ fn chatty(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// Another user's environment cannot be read: report that instead of claiming that nothing is set.
+/// If another user's environment cannot be read, reports that instead of claiming that nothing is set.
 fn unseen(facts: &Facts) -> Option<Case> {
     let hidden = facts.servers.running.iter().find(|process| process.environment == Look::Denied)?;
     let what = say!("doctor-case-unseen", pid = hidden.pid, server = hidden.role.name());

@@ -23,19 +23,19 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// A server that has ggml's Vulkan backend mapped, or is told to use it.
+/// Whether a server has ggml's Vulkan backend mapped or is told to use it.
 fn used(facts: &Facts) -> bool {
     let loaded = |process: &Process| process.loaded("libggml-vulkan.so") == Some(true);
     let told = places(facts, "OLLAMA_VULKAN").iter().any(|(_, value)| !matches!(*value, "" | "0" | "false"));
     facts.servers.running.iter().any(loaded) || told
 }
 
-/// A card that a Vulkan driver could drive.
+/// Whether there is a card that a Vulkan driver could drive.
 fn has_card(facts: &Facts) -> bool {
     !facts.gpus.is_empty() || facts.nvidia.present() || facts.cards.iter().any(|card| card.amd() || card.nvidia())
 }
 
-/// lavapipe is mapped, but no driver of a card: Vulkan work is computed on the CPU.
+/// Finds servers that have lavapipe mapped but no driver of a card: their Vulkan work is computed on the CPU.
 fn on_processor(facts: &Facts) -> Vec<Case> {
     let drivers = ["libvulkan_radeon", "amdvlk", "libGLX_nvidia", "libvulkan_nouveau", "libvulkan_intel"];
     let accident = |process: &&Process| {
@@ -60,7 +60,7 @@ fn no_loader(facts: &Facts) -> Option<Case> {
     Some(case.say(key!("doctor-case-vulkan-loader-fix")))
 }
 
-/// No driver of a card: none at all, or only the one that computes on the CPU.
+/// No driver for a card is installed: there is none at all, or only lavapipe, which computes on the CPU.
 fn no_driver(facts: &Facts) -> Option<Case> {
     let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| !places(facts, name).is_empty());
     if facts.vulkan.drivers.iter().any(|driver| !driver.is_processor()) || chosen || !has_card(facts) {
@@ -83,7 +83,7 @@ fn denied(facts: &Facts) -> Option<Case> {
     Some(Case::new("vulkan-render-denied", Weight::Problem, what).change(run, undo))
 }
 
-/// Cooperative matrices were disabled manually: ggml does not use the matrix units of cards that have them.
+/// Cooperative matrices were disabled by a variable: ggml does not use the matrix units of cards that have them.
 fn no_matrices(facts: &Facts) -> Vec<Case> {
     let case = |(place, value): (SetIn<'_>, &str)| {
         let what = say!("doctor-case-vulkan-no-matrices", place = place.name(), value);
@@ -116,7 +116,7 @@ fn missing_library(facts: &Facts) -> Vec<Case> {
     facts.vulkan.drivers.iter().filter(|driver| !driver.there).map(case).collect()
 }
 
-/// Which devices ggml's Vulkan backend may use; an empty list means none.
+/// The variable lists the devices that ggml's Vulkan backend may use. An empty list means none.
 fn hidden(facts: &Facts) -> Vec<Case> {
     let case = |(place, value): (SetIn<'_>, &str)| {
         let (what, weight) = match value.is_empty() {

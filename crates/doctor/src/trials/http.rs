@@ -1,4 +1,4 @@
-//! Asks a server who it is: one small GET, on this machine only, with a short timeout.
+//! Asks a server to identify itself: one small GET, on this machine only, with a short timeout.
 
 use crate::Facts;
 use say::{Message, Say as _, say};
@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     pub url: String,
-    /// None where something else, or nothing, answered.
+    /// None if there was no answer, or not from a known server.
     pub server: Option<Kind>,
     pub version: Option<String>,
     /// Loaded models, as the server names them.
     pub models: Vec<String>,
-    /// Their types, where it says so: `Q4_K_M`.
+    /// Their quantization types, if the server states them: `Q4_K_M`.
     pub types: Vec<String>,
     /// Why there was no answer.
     #[serde(serialize_with = "say::in_english")]
@@ -29,9 +29,9 @@ pub struct Answer {
     pub error: Option<Message>,
 }
 
-/// The addresses: where each known server listens, the user's own OLLAMA_HOST, and Ollama's default port. A server's
-/// own variables are not used, because a foreign process could then send us anywhere. No key is sent, because the user
-/// named none for these addresses.
+/// Asks the addresses where known servers listen, the user's own OLLAMA_HOST, and Ollama's default port. The variables
+/// of a server process are not used, because a foreign process could then send us anywhere. No key is sent, because the
+/// user gave none for these addresses.
 pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer> {
     let fronts = facts.servers.running.iter().filter(|process| process.role.answers());
     let mut asked: Vec<Address> = fronts.flat_map(|process| process.listens.clone()).collect();
@@ -44,7 +44,7 @@ pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer>
             continue;
         }
         let answer = who(to);
-        // No answer at the default port is normal; no answer at a port where a server should listen is reported.
+        // No answer at the default port is normal. No answer where a server should listen is reported.
         if answer.server.is_some() || i < known {
             answers.push(answer);
         }
@@ -52,7 +52,7 @@ pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer>
     answers
 }
 
-/// `0.0.0.0:11434`, `http://box:8080`, `127.0.0.1`: Ollama's own forms (envconfig/config.go, Host).
+/// Parses Ollama's own forms (envconfig/config.go, Host): `0.0.0.0:11434`, `http://box:8080`, `127.0.0.1`.
 fn address(value: &str) -> Option<Address> {
     let value = value.trim().trim_matches(|c| c == '"' || c == '\'');
     match Address::parse(value, Some(OLLAMA_PORT)).ok()? {

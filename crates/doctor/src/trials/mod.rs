@@ -1,4 +1,5 @@
-//! Trials: questions that only an attempt can answer. Each is made on this process or its children, never on a server.
+//! Trials answer questions that only an attempt can answer. Each is made on this process or its children, never on a
+//! server.
 
 mod http;
 mod preload;
@@ -19,12 +20,12 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trials {
-    /// One process of ours seizes another that is not its descendant.
+    /// One of our processes seizes another that is not its descendant.
     pub ptrace: Trial,
     /// A plain software event on ourselves.
     pub perf: Trial,
     pub bpf: Trial,
-    /// A uprobe on a function of ours, hit a known number of times.
+    /// A uprobe on one of our functions, which is called a known number of times.
     pub uprobe: Trial,
     pub preload: Trial,
     pub user_namespace: Trial,
@@ -32,12 +33,12 @@ pub struct Trials {
     pub rocprofv3: Trial,
     /// Log variables that the libraries here know.
     pub switches: Vec<Switch>,
-    /// Servers that were asked who they are.
+    /// The answers of servers that were asked to identify themselves.
     pub answers: Vec<Answer>,
 }
 
 impl Trials {
-    /// For a tree of files: nothing was tried.
+    /// The trials for a file tree: none was made.
     pub fn none() -> Trials {
         Trials::default()
     }
@@ -60,7 +61,7 @@ impl Trials {
         }
     }
 
-    /// Only the servers' answers: what the one-sentence summary needs.
+    /// Makes only the HTTP trials, which are enough for the one-sentence summary.
     pub fn answers_only(host: &Host, facts: &Facts) -> Trials {
         let answers = if host.live() { http::ask(facts, host.environment()) } else { Vec::new() };
         Trials { answers, ..Trials::none() }
@@ -92,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Whether everything or nothing is allowed: the sentence names the refused call and its errno.
+    /// A refusal names the call and its errno, regardless of what the kernel of this machine allows.
     #[test]
     fn what_the_system_refuses_is_told_by_its_call() {
         use sys::fake::{Call, fail};
@@ -113,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Lockdown also applies to root: the verdict gives it as the reason, and not a capability that root has.
+    /// Lockdown also applies to root: the verdict must name lockdown, not a capability that root has.
     #[test]
     fn a_kernel_in_lockdown_is_given_as_the_reason() {
         use sys::fake::{Call, fail};
@@ -128,8 +129,8 @@ mod tests {
         assert!(verdict.why.iter().any(|why| why.key == "doctor-lockdown"), "{verdict:?}");
     }
 
-    /// Root with every capability can do whatever needs no more than that; for other users there is nothing to compare
-    /// with.
+    /// With a capability, the trials that need only that capability must succeed. Without it, there is nothing to
+    /// compare with.
     #[test]
     fn the_outcomes_fit_our_permissions() {
         let facts = Facts::read(&Host::this());

@@ -1,4 +1,4 @@
-//! Does the loader here obey LD_PRELOAD? A child is started without and with a library, and its memory map is compared.
+//! Whether the loader here obeys LD_PRELOAD. Starts a child without and with a library and compares its memory maps.
 
 use crate::{Host, Trial};
 use say::say;
@@ -19,14 +19,14 @@ const CANDIDATES: [&str; 6] = [
 
 pub fn map_into_child(host: &Host) -> Trial {
     let Some(other) = CANDIDATES.iter().find(|path| host.exists(path)) else { return Trial::missing("libm.so.6") };
-    // Uses the library and directory of `watch --how preload`, because a directory may be mounted noexec.
+    // Use the library and directory of `watch --how preload`, because a directory may be mounted noexec.
     match watch::preload::Session::new(None) {
         Ok(session) => map(&watch::preload::library(session.path())),
         Err(_) => map(Path::new(other)),
     }
 }
 
-/// The trial for any library, so that the library that will really be preloaded can be tried as well.
+/// Makes the trial with any library, including the one that will be preloaded.
 pub fn map(library: &Path) -> Trial {
     let result = maps(None).and_then(|without| Ok((without, maps(Some(library.as_os_str()))?)));
     let (without, with) = match result {

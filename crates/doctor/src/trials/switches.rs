@@ -1,4 +1,4 @@
-//! Does a library on this host know the variable that enables its log? Its bytes are searched for the name.
+//! Whether a library on this host knows the variable that enables its log. Its bytes are searched for the name.
 
 use crate::{Host, rocm};
 use schemars::JsonSchema;
@@ -12,14 +12,14 @@ const WANTED: [(&str, &str); 4] = [
     ("libamdhip64.so", "AMD_LOG_LEVEL"),
     ("libhipblaslt.so", "HIPBLASLT_LOG_MASK"),
 ];
-/// No such library is larger. Anything beyond is not searched, and then there is no answer.
+/// No such library is larger. A larger file is not searched, and its result is unknown.
 const MOST: u64 = 1 << 30;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switch {
     pub library: String,
     pub variable: &'static str,
-    /// None where the file could not be read to its end.
+    /// None if the file could not be read to its end.
     pub known: Option<bool>,
 }
 

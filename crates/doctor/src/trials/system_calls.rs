@@ -1,15 +1,15 @@
-//! Which system calls that an observer needs does the kernel allow?
+//! Whether the kernel allows the system calls that observers need.
 
 use crate::trials::Trial;
 use sys::bpf::{self, Use};
 use sys::perf_event::{Attr, Event, bit};
 
-/// `r0 = 1; exit`: let the event pass. (A program that returns 0 would filter it, and nothing would be counted.)
+/// `r0 = 1; exit` lets the event pass. (A program that returns 0 would filter it, and nothing would be counted.)
 const PASS: [u64; 2] = [0x0000_0001_0000_00b7, 0x0000_0000_0000_0095];
 const SOFTWARE: u32 = 1;
 const TASK_CLOCK: u64 = 1;
 
-/// bpf(2): may we load a program of the kind that runs on a uprobe?
+/// bpf(2): whether we may load a program of the kind that runs on a uprobe.
 pub fn load_bpf_program() -> Trial {
     match bpf::load(&PASS, Use::Event) {
         Ok(_) => Trial::worked("BPF_PROG_LOAD"),
@@ -26,7 +26,7 @@ pub fn count_own_time() -> Trial {
     }
 }
 
-/// Can a process of ours attach to a process that is not its child?
+/// Whether one of our processes can attach to a process that is not its child.
 pub fn seize_sibling() -> Trial {
     match sys::trial::seize_sibling() {
         Ok(()) => Trial::worked("PTRACE_SEIZE"),
@@ -34,8 +34,8 @@ pub fn seize_sibling() -> Trial {
     }
 }
 
-/// May an unprivileged process have its own user and mount namespace, map itself to root there and chroot?
-/// The dry run enters an unpacked distribution that way.
+/// Whether an unprivileged process may have its own user and mount namespace, map itself to root there and chroot. The
+/// dry run enters an unpacked distribution in this way.
 pub fn enter_own_namespaces() -> Trial {
     match sys::trial::own_namespaces() {
         Ok(()) => Trial::worked("unshare, uid_map, chroot"),

@@ -1,5 +1,5 @@
-//! Does an installed tool start? It is asked for its version and given a few seconds. Root runs no tool that other
-//! users could have placed there.
+//! Whether an installed tool starts. The trial asks for its version and waits a few seconds. If we run as root, it runs
+//! no tool that other users could have placed there.
 
 use crate::trials::Trial;
 use say::say;

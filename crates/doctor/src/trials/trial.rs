@@ -4,22 +4,22 @@ use say::{Message, Say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What came of one trial.
+/// The outcome of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Trial {
-    /// It worked; `saw` says what showed it.
+    /// The trial worked; `saw` is the evidence.
     Worked { saw: String },
-    /// The system refused: which call, and how.
+    /// The system refused a call: which one, and with which error.
     Refused {
         call: String,
         #[serde(serialize_with = "say::in_english")]
         #[schemars(with = "String")]
         error: Message,
     },
-    /// What the trial needs is not on this host.
+    /// This host does not have what the trial needs.
     Missing { what: String },
-    /// Not made, because the host is a tree of files.
+    /// The trial was not made, because the host is a file tree.
     #[default]
     NotTried,
 }

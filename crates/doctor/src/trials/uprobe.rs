@@ -1,7 +1,8 @@
 //! Places a uprobe on one of our own functions, calls it a known number of times, and compares the counts.
 //!
-//! The first attempt is like a watch, with its BPF programs on a library in memory. If that is refused, the second uses
-//! a plain event that is limited to this thread, so that no other process is affected; `--how perf` needs only that.
+//! The first attempt works like `watch`, with its BPF programs on a library in memory. If the kernel refuses that, the
+//! second attempt uses a plain event that is limited to this thread, so no other process is affected. `--how perf`
+//! needs only the second.
 
 use crate::trials::Trial;
 use say::{Say as _, say};

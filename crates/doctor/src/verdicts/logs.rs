@@ -1,5 +1,5 @@
-//! The logs that a library writes when a variable is set. They need no permission but a restart. No library has run
-//! with the variable here, so the verdict is never `works`, only that the library knows the variable.
+//! The logs that a library writes when a variable is set. They need a restart but no permission. Doctor does not run a
+//! library with the variable, so the verdict is never `works`; it only says whether the library knows the variable.
 
 use crate::fix::{Fix, set_in_unit};
 use crate::verdicts::{Status, Verdict};
@@ -13,7 +13,7 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
             Some(switch) => say!("doctor-log-unknown", variable, library = switch.library),
             None => say!("doctor-log-absent", variable),
         };
-        // Without an AMD GPU, nothing is missing.
+        // Without an AMD GPU, nothing is missing, so there is no fix.
         let fix = if facts.gpus.is_empty() { None } else { Fix::say(key!("doctor-log-absent-fix")) };
         return Verdict::new(name, Status::Absent, why, fix);
     };

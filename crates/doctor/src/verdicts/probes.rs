@@ -4,8 +4,8 @@ use crate::verdicts::{Status, Verdict};
 use crate::{Facts, Fix, Look, Trial, Trials};
 use say::{Message, key, say};
 
-/// The minimum for watching one's own processes (`rights::NEEDED`); each is tested in
-/// crates/whichkernel/tests/rights.rs.
+/// The minimum capabilities for watching one's own processes (`rights::NEEDED`). crates/whichkernel/tests/rights.rs
+/// tests each of them.
 const SETCAP: &str = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whichkernel)\"";
 const UNSETCAP: &str = "sudo setcap -r \"$(command -v whichkernel)\"";
 
@@ -69,7 +69,8 @@ fn blocked_by_kernel(
     Verdict::new(name, Status::Blocked, why, fix)
 }
 
-/// The way without root, after one privileged step: the owner can open a probe that was created once through tracefs.
+/// The way without root, after one privileged step: once a probe was created through tracefs, the user who owns it can
+/// open it.
 pub fn tracefs(facts: &Facts) -> Verdict {
     let name = "tracefs";
     let tracing = &facts.tracing;

@@ -1,4 +1,4 @@
-//! Observers that look from outside or bring their own environment: memory maps, rocprofv3, the phase proxy, the dry
+//! Observers that work from outside or bring their own environment: memory maps, rocprofv3, the phase proxy, the dry
 //! run.
 
 use crate::verdicts::{Status, Verdict};
@@ -25,7 +25,7 @@ pub fn maps(facts: &Facts) -> Verdict {
     }
 }
 
-/// A file tree has no processes, so nothing can be said about them or suggested to start.
+/// A file tree has no processes, so there is nothing to report or to start.
 fn no_processes() -> Message {
     say!("doctor-no-processes")
 }
@@ -41,12 +41,12 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
     if facts.gpus.is_empty() {
         return Verdict::new(name, Status::Blocked, say!("doctor-rocprofv3-no-gpu", path), None);
     }
-    // ROCr tells the tool about a process through rocprofiler-register; a ROCr built without it does not.
+    // ROCr reports a process to the tool through rocprofiler-register. A ROCr that was built without it does not.
     if let Some(runtime) = facts.runtimes.iter().find(|runtime| runtime.registers == Some(false)) {
         let why = say!("doctor-rocprofv3-unregistered", path, library = runtime.library);
         return Verdict::new(name, Status::Blocked, why, Fix::say(key!("doctor-rocprofv3-unregistered-fix")));
     }
-    // Compares the tool's release with the others: two releases in one process abort.
+    // Compare the tool's release with the others: a process with two releases aborts.
     let own = facts.rocm.iter().find(|release| path.starts_with(&format!("{}/", release.directory)));
     let others = facts.rocm.iter().filter(|release| Some(&release.version) != own.map(|own| &own.version));
     let others = rocm::versions(others);
@@ -60,7 +60,7 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
     Verdict::new(name, Status::Untested, say!("doctor-rocprofv3-untested", path), None).and(attach(facts, trials))
 }
 
-/// What `--attach` needs besides: the target started with ROCP_TOOL_ATTACH=1, and ptrace.
+/// The other requirements of `--attach`: the target was started with ROCP_TOOL_ATTACH=1, and ptrace is allowed.
 fn attach(facts: &Facts, trials: &Trials) -> Option<Message> {
     if !trials.ptrace.ok() && trials.ptrace != Trial::NotTried {
         return Some(say!("doctor-attach-ptrace"));

@@ -1,4 +1,4 @@
-//! File trees that simulate machines. They have the same format as those of a real kernel.
+//! File trees that simulate machines. Their files have the same format as those of a real kernel.
 
 use doctor::{Facts, Host};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl Machine {
         self.dir.path().join(path.trim_start_matches('/'))
     }
 
-    /// A node of the compute topology. `gfx` as the kernel writes it: 120001 is gfx1201.
+    /// Adds a node of the compute topology. `gfx` is the number that the kernel writes: 120001 is gfx1201.
     pub fn gpu(self, node: u32, gfx: u32, device: u32, vram: u64, cpu_cores: u32) -> Machine {
         let base = format!("/sys/class/kfd/kfd/topology/nodes/{node}");
         let properties = format!(
@@ -69,7 +69,7 @@ impl Machine {
         self.file(&format!("{base}/properties"), properties).file(&format!("{base}/mem_banks/0/properties"), bank)
     }
 
-    /// The RX 9070 XT of the field notes, with a CPU node before it, as every machine has.
+    /// The RX 9070 XT of the field notes, with a CPU node before it, as on every machine.
     pub fn rx_9070_xt(self) -> Machine {
         self.file(
             "/sys/class/kfd/kfd/topology/nodes/0/properties",
@@ -79,7 +79,7 @@ impl Machine {
         .file("/dev/kfd", "")
     }
 
-    /// Ollama's own ROCm directory, of one release, with a rocBLAS catalog for these targets.
+    /// Adds Ollama's own ROCm directory of one release, with a rocBLAS catalog for these targets.
     pub fn ollama(mut self, release: &str, targets: &[&str]) -> Machine {
         let dir = "/usr/local/lib/ollama/rocm";
         for (name, content) in [
@@ -102,7 +102,7 @@ impl Machine {
         self.file("/etc/systemd/system/ollama.service", text)
     }
 
-    /// A process with its command line, environment and mapped files.
+    /// Adds a process with its command line, environment and mapped files.
     pub fn process(self, pid: u32, command: &str, environment: &[&str], mapped: &[&str]) -> Machine {
         let base = format!("/proc/{pid}");
         let maps: String = mapped

@@ -1,11 +1,11 @@
-//! Examinations as the ledger keeps them.
+//! Tests examinations as recorded in the ledger.
 
 use super::{LIBS, Machine};
 use doctor::HostObserver;
 use evidence::{GradeKind, Recorded, Why, default_investigation};
 use observe::{ObserveContext, Observer};
 
-/// `host`: which machine of the notes this is, if it is one.
+/// `host` names the machine of the notes that this is, if it is one of them.
 fn grades(machine: &Machine, host: Option<&str>) -> impl Fn(&str) -> GradeKind + use<> {
     let around = ObserveContext { time: "2025-01-01T00:00:00Z".to_owned(), ..ObserveContext::default() };
     let sightings = HostObserver::new(machine.host()).observe(&around, &mut |_| {}).unwrap();
@@ -43,7 +43,7 @@ fn the_notes_own_machine_confirms_what_they_read_and_refutes_the_pool() {
     ] {
         assert_eq!(grade(id), GradeKind::Confirmed, "{id}");
     }
-    // 16,695,296 KB are 15.9 GiB, not 16.7.
+    // 16,695,296 KB are 15.9 GiB, not the claimed 16.7.
     assert_eq!(grade("rocminfo-pool"), GradeKind::Refuted);
     // Another machine with the same card gives evidence about the card, but not about their machine.
     let grade = grades(&machine, None);

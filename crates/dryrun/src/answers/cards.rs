@@ -4,7 +4,7 @@ use answer::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The cards that a dry run can play.
+/// The cards that a dry run can simulate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Cards {
     pub cards: Vec<CardLine>,
@@ -22,7 +22,7 @@ pub struct CardLine {
     /// Compute units as HIP counts them.
     pub units: i64,
     pub memory_mib: i64,
-    /// The bare target that it stands for.
+    /// The plain target that it represents.
     pub reference: Option<String>,
     pub title: String,
 }

@@ -5,16 +5,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What else happened: everything that a reader must know to trust the list of what was selected.
+/// Other events of the run, which a reader needs to judge the list of selected kernels.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunEvents<'r> {
     pub processes: Vec<Program<'r>>,
     pub rejected: Vec<Refusal<'r>>,
-    /// Calls that the stand-in does not have.
+    /// Calls that the stand-in does not support.
     pub unsupported: &'r BTreeMap<String, u64>,
     pub out_of_memory: Vec<OutOfMemory>,
     pub lost: u64,
-    /// Records that were begun and never finished.
+    /// Records that were started but never finished.
     pub torn: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct Program<'r> {
     pub program: &'r str,
 }
 
-/// A launch that was refused, so often.
+/// A refused launch, and how often it was refused.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Refusal<'r> {
     pub device: u32,
@@ -34,7 +34,7 @@ pub struct Refusal<'r> {
     pub count: u64,
 }
 
-/// Bytes that were wanted, and those that there were.
+/// The requested and the available number of bytes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct OutOfMemory {
     pub wanted: u64,

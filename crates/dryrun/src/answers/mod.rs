@@ -16,17 +16,17 @@ use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What one program selected on a machine of stand-in GPUs.
+/// The selection of one program on a machine with simulated GPUs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProgramRun<'r> {
-    /// Where the libraries are from.
+    /// The origin of the libraries.
     pub runtime: String,
     /// The first device.
     pub run: Option<DevicePlayed<'r>>,
     pub devices: Vec<DevicePlayed<'r>>,
     pub verdict: RunVerdict<'r>,
     pub ending: Ending,
-    /// The signal that told us to stop.
+    /// The signal that stopped the run.
     pub interrupted: Option<i32>,
     pub selected: Vec<SelectedRow<'r>>,
     pub events: RunEvents<'r>,
@@ -37,7 +37,7 @@ impl Answer for ProgramRun<'_> {
     const SCHEMA: &'static str = "whichkernel.dryrun/2";
 }
 
-/// Which path each type takes at each column count, on each card: the map of `dryrun` without a program.
+/// The path of each type at each column count, on each card: the answer of `dryrun` without a program.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CardMaps<'r> {
     pub runtime: String,
@@ -52,7 +52,7 @@ impl Answer for CardMaps<'_> {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CardMap<'r> {
     pub run: DevicePlayed<'r>,
-    /// Whether every cell that was asked for is answered.
+    /// Whether every requested cell has an answer.
     pub reach: Conclusion,
     pub cells: Vec<MapCell<'r>>,
 }
@@ -63,9 +63,9 @@ pub struct MapCell<'r> {
     #[serde(rename = "type")]
     pub kind: &'r str,
     pub columns: u64,
-    /// One word for a table: `mmq112`.
+    /// A short label for a table: `mmq112`.
     pub label: String,
-    /// Why there is nothing, in the program's own words.
+    /// Why there is no answer, in the program's own words.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub problem: Option<Message>,
@@ -74,7 +74,7 @@ pub struct MapCell<'r> {
     pub selected: Vec<SelectedRow<'r>>,
 }
 
-/// What is true of the whole run on one card.
+/// Facts about the whole run on one card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DevicePlayed<'r> {
     pub card: &'r str,
@@ -82,18 +82,18 @@ pub struct DevicePlayed<'r> {
     pub target: &'r str,
     /// The target before HSA_OVERRIDE_GFX_VERSION.
     pub overridden_from: Option<&'r str>,
-    /// Judged as the real runtime judges it.
+    /// Whether launches were checked as strictly as the real runtime does.
     pub strict: bool,
-    /// The libraries have code that the target takes.
+    /// Whether the libraries have code that the target can use.
     pub ships: bool,
-    /// Whose metadata stood in where one has not.
+    /// The target whose metadata was used instead, if the libraries have no code for this one.
     pub metadata_of: Option<&'r str>,
-    /// The targets of the code that it takes where that is not its own: gfx12-generic.
+    /// The targets of the code that is used, if it is not the card's own: gfx12-generic.
     pub taken: Vec<&'r str>,
-    /// Archives with code that left its library, and that are not here.
+    /// Missing archives with code that was moved out of its library.
     pub missing: &'r [String],
     pub shipped: Vec<&'r str>,
-    /// How far what is shown of it reaches.
+    /// How complete the rows of this card are.
     pub reach: Reach,
     pub rung: Rung,
     pub device: DeviceKind,
@@ -120,32 +120,32 @@ impl<'r> DevicePlayed<'r> {
     }
 }
 
-/// What may be said of the run as a whole.
+/// The conclusions about the whole run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunVerdict<'r> {
-    /// Whether what is listed is all that the program would have launched.
+    /// Whether the list contains everything that the program would have launched.
     pub reach: &'r Conclusion,
-    /// The ways that the products of prompts and of tokens take.
+    /// The paths of the products in prompts, and in tokens.
     pub prompts: Option<&'r Conclusion>,
     pub tokens: Option<&'r Conclusion>,
     /// Whether a BLAS library was called.
     pub blas: &'r Conclusion,
     pub launches_per_token: Option<u64>,
-    /// Matrix products of the graphs that the program computed; null where it computed no graph of ggml's.
+    /// Matrix products of the graphs that the program computed; null if it computed no ggml graph.
     pub products: Option<&'r Checked>,
 }
 
-/// Launches of kernels from a file without code for their card, or of which that could not be read.
+/// Launches of kernels from a file that has no code for their card, or that could not be read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WithoutCode<'r> {
     pub device: u32,
     pub file: &'r str,
     pub launches: u64,
-    /// The targets that it holds; empty where it could not be read.
+    /// The targets in the file; empty if it could not be read.
     pub targets: &'r [String],
 }
 
-/// The parts of the answer about a program; `reaches` belong to `plans`, in order.
+/// The inputs of the answer about a program. `reaches` has one entry for each of `plans`, in the same order.
 #[derive(Debug, Clone)]
 pub struct Parts<'r> {
     pub runtime: String,

@@ -17,9 +17,9 @@ pub struct SelectedRow<'r> {
     pub phase: &'static str,
     /// The same as `columns`.
     pub width: u64,
-    /// Columns of the evaluation that it was part of.
+    /// Columns of the evaluation that contains this launch.
     pub columns: u64,
-    /// With the weights of experts.
+    /// Whether it uses the weights of experts.
     pub experts: bool,
     pub family: &'static str,
     pub path: Option<String>,
@@ -35,17 +35,17 @@ pub struct SelectedRow<'r> {
     pub block: [u32; 3],
     pub shmem: u32,
     pub count: u64,
-    /// The kernel's code for this target does nothing.
+    /// Whether the kernel's code for this target does nothing.
     pub stub: bool,
     pub needs: Option<LaunchNeeds>,
-    /// Numbers of the BLAS library's solutions.
+    /// Solution numbers of the BLAS library.
     pub solutions: &'r [i64],
     pub calls: Vec<BlasCall>,
-    /// How far what is shown of its device, or of its cell, reaches.
+    /// How complete the rows of its device or cell are.
     pub reach: Reach,
 }
 
-/// What one launch of a kernel takes.
+/// The resources that one launch of a kernel uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LaunchNeeds {
     pub vgprs: u32,
@@ -54,7 +54,7 @@ pub struct LaunchNeeds {
     pub lds: u64,
     pub scratch: u32,
     pub wavefront: u32,
-    /// Null where not even one fits.
+    /// Null if not even one block fits.
     pub blocks_per_multiprocessor: Option<u32>,
 }
 
@@ -78,7 +78,7 @@ pub struct BlasCall {
     pub compute: &'static str,
     pub lane: &'static str,
     pub status: u32,
-    /// The same as rocblas-bench takes it.
+    /// The call as arguments of rocblas-bench.
     pub bench: String,
 }
 

@@ -1,9 +1,9 @@
 //! Runs a command inside an unpacked runtime tree, without root and without installing anything.
 //!
 //! The child gets its own mount namespace (for ordinary users through a user namespace) and a small tmpfs as its new
-//! root. The tree's directories are bound into it read-only, the caller's directories at their outside paths; then the
-//! child changes root. The tree on disk is not modified, and several runs may share it. A program sees its own paths
-//! (`/usr/lib/...`), so it finds the paths that are compiled into it.
+//! root. The tree's directories are bound into it read-only, and the caller's directories at their outside paths. Then
+//! the child changes its root. The tree on disk is not modified, and several runs may share it. The program sees its
+//! own paths (`/usr/lib/...`), so it finds the paths that are compiled into it.
 
 mod plan;
 mod refusal;
@@ -18,8 +18,8 @@ use std::{
     process::{Child, Command, Output},
 };
 
-/// A tree to run in. Environment, arguments and standard streams are those of the [`Command`]; its program is looked
-/// up inside the tree.
+/// A tree to run in. The [`Command`] provides the environment, the arguments and the standard streams. Its program is
+/// looked up inside the tree.
 #[derive(Debug, Clone)]
 pub struct Enter {
     root: PathBuf,
@@ -27,7 +27,7 @@ pub struct Enter {
     cwd: PathBuf,
 }
 
-/// An outside file or directory that is visible inside.
+/// A file or directory of this machine that is visible inside the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bind {
     pub source: PathBuf,
@@ -36,7 +36,7 @@ pub struct Bind {
 }
 
 impl Enter {
-    /// `root`: the unpacked tree, `runtimes/NAME/root`.
+    /// `root` is the unpacked tree, `runtimes/NAME/root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Enter { root: root.into(), binds: Vec::new(), cwd: PathBuf::from("/") }
     }

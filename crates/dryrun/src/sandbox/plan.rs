@@ -12,14 +12,14 @@ use sys::abi;
 use sys::files::{self, Access};
 use sys::namespaces::NamespaceStep;
 
-/// The steps, and the error description of each.
+/// The steps, and a description of each for errors.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub steps: Vec<NamespaceStep>,
     pub names: Vec<Step>,
 }
 
-/// A description of a step.
+/// The description of a step.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub what: Message,
@@ -27,9 +27,9 @@ pub struct Step {
     pub early: bool,
 }
 
-/// Where the new root is assembled: every tree has this directory, and no package puts anything there.
+/// The directory in which the new root is assembled. Every tree has it, and no package puts anything there.
 const STAGE: &str = "mnt";
-/// Provided from outside, or filled by binds.
+/// Directories that are provided from outside or filled by binds.
 const OUTSIDE: [&str; 8] = ["proc", "dev", "sys", "tmp", "mnt", "root", "home", "run"];
 
 impl Plan {
@@ -68,7 +68,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The tree's own top level: directories bound read-only, links copied.
+    /// Adds the tree's own top level: directories are bound read-only, links are copied.
     fn tree(&mut self, root: &Path, stage: &Path) -> Result<(), EnterError> {
         let broken = |source| EnterError::Path { path: root.to_owned(), source };
         for entry in fs::read_dir(root).map_err(broken)? {

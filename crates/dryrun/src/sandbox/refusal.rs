@@ -16,7 +16,7 @@ pub enum EnterError {
     },
     Pipe(io::Error),
     Wait(io::Error),
-    /// User namespaces are refused: names the responsible setting and its current value.
+    /// The system refuses user namespaces. Names the responsible setting and its current value.
     Refused {
         step: Message,
         source: io::Error,
@@ -53,7 +53,7 @@ impl EnterError {
         let Some(Step { what: step, early }) = step.cloned() else {
             return EnterError::Program { program, root: root.to_owned(), source };
         };
-        // EUSERS and ENOSPC: the limit of user namespaces is reached.
+        // EUSERS and ENOSPC mean that the limit of user namespaces is reached.
         let refusals = [abi::EPERM, abi::EACCES, abi::ENOSPC, abi::EUSERS, abi::ENOSYS, abi::EINVAL];
         match source.raw_os_error() {
             Some(errno) if early && refusals.contains(&errno) => {

@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a real program selected through Vulkan on a card that is not there. Nothing was computed.
+/// What a real program selected through Vulkan on a simulated card. Nothing was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanSelection {
-    /// The installation that it ran in.
+    /// The installation in which it ran.
     pub runtime: String,
-    /// As Mesa's stand-in knows the card: `gfx1201`, `navi31`.
+    /// The name of the card in Mesa's stand-in: `gfx1201`, `navi31`.
     pub stand_in: String,
     pub target: String,
-    /// The device that took the dispatches, in its driver's words; none where none was dispatched.
+    /// The device that received the dispatches, as its driver names it; none if nothing was dispatched.
     pub device: Option<String>,
     /// Name and version of the driver.
     pub driver: Option<String>,
@@ -27,18 +27,18 @@ pub struct VulkanSelection {
     pub rung: Rung,
     /// Dispatches that were submitted.
     pub seen: u64,
-    /// Records that found no room or were cut short.
+    /// Records that did not fit or were truncated.
     pub lost: u64,
     /// Dispatches in submissions that the driver refused.
     pub refused: u64,
-    /// What the layer did not look into, by name.
+    /// The calls that the layer did not examine, by name.
     pub gaps: Vec<String>,
-    /// The program's exit code; none where a signal ended it.
+    /// The program's exit code; none if a signal ended it.
     pub exit: Option<i32>,
     pub signal: Option<i32>,
-    /// Whether what is listed is all that the program would have dispatched.
+    /// Whether the list contains everything that the program would have dispatched.
     pub reach: Conclusion,
-    /// Matrix products of the graphs that the program computed; null where it computed no graph of ggml's.
+    /// Matrix products of the graphs that the program computed; null if it computed no ggml graph.
     pub products: Option<Checked>,
     pub selected: Vec<VulkanRow>,
 }
@@ -62,7 +62,7 @@ impl VulkanSelection {
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
-        // It is then unknown what the program computed with: no dispatch does not mean that the list is complete.
+        // Without any dispatch, it is unknown which device the program computed on, so the list may be incomplete.
         if exit == Some(0) && seen_in_all == 0 {
             basis = basis.without("what the program computed with", None, LeftOutWhy::OutOfView);
         }
@@ -93,7 +93,7 @@ impl VulkanSelection {
         }
     }
 
-    /// Whether the program finished on the simulated card and all of its dispatches are here.
+    /// Whether the program finished on the simulated card and all of its dispatches were recorded.
     pub fn is_whole(&self) -> bool {
         self.exit == Some(0) && self.seen > 0 && self.lost == 0 && self.refused == 0 && self.gaps.is_empty()
     }
@@ -121,10 +121,10 @@ fn checked(outcome: &VulkanOutcome, selected: &[VulkanRow]) -> Option<Checked> {
     Some(checked)
 }
 
-/// Which pipelines each type takes at each column count, on each card.
+/// The pipelines that each type uses at each column count, on each card.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanMaps {
-    /// The installation that it ran in.
+    /// The installation in which it ran.
     pub runtime: String,
     pub maps: Vec<VulkanCardMap>,
 }
@@ -137,15 +137,15 @@ impl Answer for VulkanMaps {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanCardMap {
     pub card: String,
-    /// As Mesa's stand-in knows it.
+    /// The name of the card in Mesa's stand-in.
     pub stand_in: String,
     pub target: String,
-    /// In its driver's words; none where nothing was dispatched.
+    /// The device as its driver names it; none if nothing was dispatched.
     pub device: Option<String>,
     pub driver: Option<String>,
     /// Always `selected`: the stand-in executes nothing.
     pub rung: Rung,
-    /// Whether every cell that was asked for is answered.
+    /// Whether every requested cell has an answer.
     pub reach: Conclusion,
     pub cells: Vec<VulkanCell>,
 }

@@ -1,7 +1,7 @@
 //! The cards that Mesa's stand-in for the kernel driver can simulate.
 //!
-//! `libamdgpu_noop_drm_shim.so` knows fixed products by name (mesa: src/amd/drm-shim/amdgpu_devices.c); RADV compiles
-//! for them as on the card itself.
+//! `libamdgpu_noop_drm_shim.so` knows a fixed list of products by name (mesa: src/amd/drm-shim/amdgpu_devices.c). RADV
+//! compiles for them as on the card itself.
 
 use crate::error::DryrunError;
 
@@ -41,7 +41,7 @@ impl VulkanCard {
         &CARDS
     }
 
-    /// Finds a card by the stand-in's name, by target, or by the name of a card with one of these targets.
+    /// Finds a card by the stand-in's name, by its target, or by the name of any known card with that target.
     pub fn find(given: &str) -> Result<VulkanCard, DryrunError> {
         let own = CARDS.iter().find(|card| card.id.eq_ignore_ascii_case(given));
         let target = || {
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(id("Navi21"), Some("navi21"));
         // Polaris 12 has the target of Polaris 10, so only its own name selects it.
         assert_eq!((id("polaris12"), id("gfx803")), (Some("polaris12"), Some("polaris10")));
-        // A card that the stand-in cannot simulate is not replaced by a neighbour.
+        // A card that the stand-in cannot simulate is not replaced by a similar one.
         assert_eq!(id("gfx1151"), None);
     }
 }

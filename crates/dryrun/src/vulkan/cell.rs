@@ -8,13 +8,13 @@ use serde::Serialize;
 /// One type at one column count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanCell {
-    /// Empty for a model whose tensors have types of their own.
+    /// Empty for a model whose tensors have several types.
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
-    /// Short for a table: `mm-f16_f16acc_aligned_2+matrix`.
+    /// A short label for a table: `mm-f16_f16acc_aligned_2+matrix`.
     pub label: String,
-    /// Why there is nothing.
+    /// Why there is no answer.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub problem: Option<Message>,
@@ -81,7 +81,8 @@ impl VulkanCell {
     }
 }
 
-/// The kernel's name without the type, and whether its module multiplies matrices or bytes, since one name covers both.
+/// The kernel's name without the type, and whether its module multiplies matrices or bytes, because modules of both
+/// kinds have the same name.
 fn word(row: &VulkanRow) -> String {
     let name = row.kernel.as_str();
     let (start, rest) = match (name.strip_prefix("mul_mat_vec_"), name.strip_prefix("matmul_")) {
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(label(row("mul_mat_vec_id_q4_k_f32", "Q4_K", 290, "f16")), "e:vec-f32");
     }
 
-    /// The single column of the last block occurs at every length and is not the answer for the length.
+    /// The single column of the last block occurs at every length, so it is not the answer for a length.
     #[test]
     fn another_width_or_type_is_no_answer() {
         for other in [row("mul_mat_vec_q4_k_f32_f32", "Q4_K", 1, ""), row("matmul_f32_f32_0", "F32", 290, "")] {

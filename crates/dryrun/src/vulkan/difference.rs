@@ -1,20 +1,21 @@
-//! Compares two cards on Vulkan: cells with other pipelines, or with the same name but another module.
+//! Compares two cards on Vulkan: cells with different pipelines, or with the same name but a different module.
 
 use super::{VulkanCell, VulkanMap, VulkanRow};
 use crate::Aspect;
 use answer::Answer;
 use evidence::{Basis, Conclusion, Rung, Unit};
+use say::Kept;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What two cards choose differently through Vulkan.
+/// The cells in which two cards select differently through Vulkan.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanDiff {
-    /// The cards, as they were named.
+    /// The two cards, as the user named them.
     pub a: String,
     pub b: String,
-    /// The installation that both ran in.
+    /// The installation in which both ran.
     pub runtime: String,
     pub cells: u64,
     pub conclusion: Conclusion,
@@ -28,8 +29,8 @@ pub struct VulkanDifference {
     pub kind: String,
     pub columns: u64,
     pub what: Aspect,
-    pub a: String,
-    pub b: String,
+    pub a: Kept,
+    pub b: Kept,
 }
 
 impl Answer for VulkanDiff {
@@ -55,13 +56,13 @@ impl VulkanDiff {
     }
 }
 
-/// Compares labels first, which include the module's features; if those agree, constants.
+/// Compares the labels, which include the module's features. If they are equal, compares the constants.
 fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
     let difference = |what, a_says, b_says| {
         Some(VulkanDifference { kind: a.kind.clone(), columns: a.columns, what, a: a_says, b: b_says })
     };
     if !a.is_answered() || !b.is_answered() {
-        let say = |cell: &VulkanCell| cell.problem.as_ref().map_or_else(|| cell.label.clone(), ToString::to_string);
+        let say = |cell: &VulkanCell| cell.problem.clone().map_or_else(|| cell.label.clone().into(), Kept::from);
         return if a.is_answered() == b.is_answered() && say(a) == say(b) {
             None
         } else {
@@ -83,7 +84,7 @@ fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
     for (what, text) in [(Aspect::Kernel, &named as &dyn Fn(&VulkanRow) -> String), (Aspect::Constants, &constants)] {
         let (a_says, b_says) = (list(a, text), list(b, text));
         if a_says != b_says {
-            return difference(what, a_says, b_says);
+            return difference(what, a_says.into(), b_says.into());
         }
     }
     None

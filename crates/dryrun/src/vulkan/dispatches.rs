@@ -7,17 +7,17 @@ use vulkan::{Dispatch, Kernel, Pipeline, Run};
 #[derive(Debug)]
 pub struct SeenDispatch<'r> {
     pub dispatch: &'r Dispatch,
-    /// None if the layer did not observe its creation.
+    /// The pipeline. None if the layer did not observe its creation.
     pub pipeline: Option<&'r Pipeline>,
     pub kernel: Option<Kernel>,
-    /// The columns of a product of weights; for experts those of the layer that they serve.
+    /// The columns of a product of weights. For experts, those of the layer that they serve.
     pub columns: Option<u32>,
     /// The pass over the graph, by its number in the run.
     pub evaluation: usize,
 }
 
 impl SeenDispatch<'_> {
-    /// M, N and K from the push constants; N is one in a dispatch for one token's experts.
+    /// M, N and K from the push constants. N is one in a dispatch for one token's experts.
     pub fn size(&self) -> Option<[u32; 3]> {
         let of = self.kernel.as_ref()?.multiplies.as_ref()?;
         let one = (of.by_id && of.path == Path::MulMatVec).then_some(1);
@@ -31,7 +31,7 @@ pub fn seen(run: &Run) -> Vec<SeenDispatch<'_>> {
     let mut list = Vec::with_capacity(run.dispatches.len());
     for dispatch in &run.dispatches {
         let last = dispatch.node.as_deref().is_some_and(is_last);
-        // One node may need several dispatches; the first node after the last one begins another pass.
+        // One node may need several dispatches. The first node after the last node begins another pass.
         if ending && !last {
             evaluation += 1;
         }
@@ -56,7 +56,7 @@ fn is_last(node: &str) -> bool {
     node.rsplit(' ').next() == Some("result_output")
 }
 
-/// One list for each pass over the graph.
+/// The dispatches, one list for each pass over the graph.
 pub fn evaluations<'s, 'r>(seen: &'s [SeenDispatch<'r>]) -> Vec<&'s [SeenDispatch<'r>]> {
     seen.chunk_by(|a, b| a.evaluation == b.evaluation).collect()
 }

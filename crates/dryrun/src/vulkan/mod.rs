@@ -1,8 +1,8 @@
 //! The dry run for Vulkan: a real program, the real loader, RADV and its compiler, on a simulated kernel driver.
 //!
 //! Mesa's own stand-in replaces the kernel driver. RADV compiles each pipeline to the card's own instructions and
-//! submits it. Nothing is computed, so all results are Selected. Fences signal at once and timestamps read zero, so
-//! they are not evidence. Our layer records the dispatches; the driver itself reports what it compiled.
+//! submits it. Nothing is computed, so all results are Selected. Fences signal at once and timestamps are zero, so
+//! neither is evidence. Our layer records the dispatches, and the driver itself reports the code that it compiled.
 
 mod answer;
 mod cards;
@@ -29,8 +29,9 @@ use crate::RunRoot;
 use crate::error::{DryrunError, io_at};
 use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
+use crate::run_records::{products_in, read_bytes};
 use crate::sandbox::Enter;
-use crate::session::{Ending, PRODUCTS, Streams, connect, ending, is_steering, products_in, read_bytes};
+use crate::session::{Ending, PRODUCTS, Streams, connect, ending, is_steering};
 use crate::wait::wait;
 use std::ffi::OsString;
 use std::fs;
@@ -41,7 +42,7 @@ use sys::guard::GroupGuard;
 use sys::private_dir::{MOST_FILES, SessionDir, put};
 use vulkan::Run;
 
-/// The layer's name for the loader.
+/// The name by which the loader knows the layer.
 const LAYER: &str = "VK_LAYER_WHICHKERNEL_dispatch";
 const DRIVER: &str = "usr/share/vulkan/icd.d/radeon_icd.json";
 const STAND_IN: &str = "libamdgpu_noop_drm_shim.so";
@@ -54,7 +55,7 @@ pub struct VulkanRequest<'a> {
     /// Files and directories that the program must see.
     pub show: &'a [PathBuf],
     pub streams: Streams,
-    /// The model is a skeleton: mapping it must not fill memory with zeros.
+    /// Whether the model is a skeleton. Mapping it must not fill memory with zeros.
     pub sparse_read: bool,
     /// Whether to ask the driver for the code of each pipeline.
     pub code: bool,
@@ -81,7 +82,7 @@ impl VulkanOutcome {
         self.runs.iter().map(|run| run.dispatches.len()).sum()
     }
 
-    /// The device that received the dispatches, with its driver's names; not every opened device counts.
+    /// The device that received the dispatches, as its driver names it. A device that was only opened does not count.
     pub fn device(&self) -> Option<&vulkan::Device> {
         let used = |run: &'_ Run| run.dispatches.iter().find_map(|dispatch| run.device(dispatch).map(|of| of.handle));
         self.runs.iter().find_map(|run| {
@@ -154,7 +155,7 @@ impl VulkanRequest<'_> {
         if self.code {
             command.env("WHICHKERNEL_VULKAN_CODE", "1");
         }
-        // Enables names of pipelines and nodes, and makes the driver compile every pipeline now.
+        // Enable names of pipelines and nodes, and make the driver compile every pipeline now.
         command.env("GGML_VK_DEBUG_MARKERS", "1").env("MESA_SHADER_CACHE_DISABLE", "true");
     }
 }

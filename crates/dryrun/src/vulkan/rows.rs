@@ -1,4 +1,4 @@
-//! The selection, counted: one row for each pipeline and column count.
+//! Counts the selected dispatches: one row for each pipeline and column count.
 
 use super::dispatches::SeenDispatch;
 use schemars::JsonSchema;
@@ -6,47 +6,47 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use vulkan::{Kernel, Pipeline};
 
-/// One kernel as it was selected.
+/// One selected kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanRow {
-    /// The pipeline's name as the program gave it; the module's hash where it gave none.
+    /// The pipeline's name as given by the program; the module's hash if it has no name.
     pub kernel: String,
-    /// `mul_mat_vec` or `matmul`; none for what multiplies no weights.
+    /// `mul_mat_vec` or `matmul`; none if the kernel does not multiply weights.
     pub path: Option<String>,
-    /// Of the weights.
+    /// The type of the weights.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// For experts those of the layer that they serve.
+    /// The columns. For experts, those of the layer that they serve.
     pub columns: Option<u32>,
-    /// Experts are chosen by a list.
+    /// Whether a list selects experts.
     pub by_id: bool,
-    /// What the module asks of the GPU: `matrix`, `dot`, ...
+    /// GPU features that the module requires: `matrix`, `dot`, ...
     pub features: Vec<String>,
     /// Specialization constants, by their number.
     pub constants: BTreeMap<u32, u32>,
-    /// Required subgroup size; 0: the driver chose.
+    /// The required subgroup size; 0 if the driver chose it.
     pub subgroup: u32,
-    /// SHA-256 of the module without float controls; none where it was too long to keep.
+    /// SHA-256 of the module without float controls; none if it was too long to keep.
     pub module: Option<String>,
-    /// Work groups, each kind once.
+    /// The distinct numbers of work groups.
     pub groups: Vec<[u32; 3]>,
-    /// M, N and K of the products, as they were pushed, each kind once.
+    /// The distinct values of M, N and K, from the push constants.
     pub sizes: Vec<[u32; 3]>,
     pub launches: u64,
-    /// What the driver compiled it to, where it was asked.
+    /// The compiled code, if the driver was asked for it.
     pub code: Option<Code>,
 }
 
-/// A pipeline's machine code, as its driver tells it.
+/// A pipeline's machine code, as reported by its driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Code {
     pub vgprs: Option<u64>,
     pub sgprs: Option<u64>,
-    /// Bytes.
+    /// LDS in bytes.
     pub lds: Option<u64>,
     pub spilled_vgprs: Option<u64>,
     pub spilled_sgprs: Option<u64>,
-    /// Waves that fit on a SIMD, as the driver counts them: RADV counts those of 32 threads from RDNA on.
+    /// Waves that fit on a SIMD, as the driver counts them. From RDNA on, RADV counts waves of 32 threads.
     pub waves: Option<u64>,
     /// Instructions of the matrix units, by mnemonic.
     pub matrix: BTreeMap<String, u64>,
@@ -106,7 +106,7 @@ fn unknown() -> VulkanRow {
     VulkanRow { kernel: "?".to_owned(), ..VulkanRow::default() }
 }
 
-/// RADV's own names of its statistics, and the mnemonics of its assembly.
+/// Reads RADV's statistics by its own names, and the mnemonics of its assembly.
 fn code(pipeline: &Pipeline) -> Option<Code> {
     if pipeline.statistics.is_empty() && pipeline.assembly.is_empty() {
         return None;
@@ -133,7 +133,7 @@ fn code(pipeline: &Pipeline) -> Option<Code> {
     Some(code)
 }
 
-/// Whether it is an instruction of the matrix units, by AMD's names.
+/// Whether a mnemonic is an instruction of the matrix units, by AMD's names.
 pub(crate) fn is_matrix(mnemonic: &str) -> bool {
     ["v_wmma", "v_swmmac", "v_mfma", "v_smfmac"].iter().any(|start| mnemonic.starts_with(start))
 }

@@ -1,7 +1,7 @@
 //! The evidence of a dry run on Vulkan: rung Selected, device stand-in, with its own topics.
 //!
-//! `matmul.path` belongs to the HIP backend's rules; a claim about it must never be answered by another backend's
-//! choice.
+//! `matmul.path` belongs to the rules of the HIP backend. The choice of another backend must never answer a claim about
+//! it.
 
 use super::{VulkanCell, VulkanRow, VulkanSelection};
 use crate::RunRoot;
@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 pub(crate) const NAME: &str = "dryrun-vulkan";
 
-/// The real program on a stand-in for Vulkan's driver, asked through `dryrun --backend vulkan`.
+/// Runs the real program on a stand-in for Vulkan's driver, like `dryrun --backend vulkan`.
 #[derive(Debug)]
 pub struct VulkanDryrun;
 
@@ -45,7 +45,7 @@ fn field_of_view() -> FieldOfView {
 #[derive(Debug)]
 pub struct VulkanRecord<'a> {
     pub place: &'a RunRoot,
-    /// The stand-in's name for it, and its target.
+    /// The stand-in's name of the card, and its target.
     pub card: super::VulkanCard,
     /// Name and version of the driver.
     pub driver: &'a str,
@@ -132,7 +132,7 @@ impl VulkanRecord<'_> {
         }
         let swept =
             Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
-        let canary = || Canary::in_target("the dispatches of the run itself passed the layer");
+        let canary = || Canary::in_target(say!("canary-layer"));
         let swept = if launched { swept.canary(canary()) } else { swept };
         list.push(Sighting::from(swept).with(Raw::text(raw)));
         Ok(list)

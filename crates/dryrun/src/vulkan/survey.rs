@@ -1,6 +1,6 @@
 //! The map of a card on Vulkan: the pipelines that the real program dispatches for each tensor type and column count.
 //!
-//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; the graph's last node marks
+//! As for HIP, one process per type runs llama-bench over all lengths on a skeleton model. The graph's last node marks
 //! the end of a length.
 
 use super::dispatches::{evaluations, seen};
@@ -20,12 +20,12 @@ pub struct VulkanSurvey<'a> {
     pub place: &'a RunRoot,
     pub card: VulkanCard,
     pub shape: Shape,
-    /// Layers of the skeleton. After the attention of the last one, only one column remains: see
+    /// Layers of the skeleton. After the attention of the last layer, only one column remains: see
     /// [`Shape::least_layers`].
     pub layers: u32,
 }
 
-/// The cells of one card, and the device that executed them.
+/// The cells of one card, and the device that they ran on.
 #[derive(Debug, Clone)]
 pub struct VulkanMap {
     pub card: VulkanCard,
@@ -124,7 +124,7 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
     let mut lists = Vec::new();
     for run in &outcome.runs {
         let seen = seen(run);
-        // Dispatches between two passes, or after the last, multiply nothing.
+        // Dispatches between two passes, or after the last one, are not products.
         let lists_of = evaluations(&seen).into_iter().map(rows);
         lists.extend(lists_of.filter(|rows| rows.iter().any(|row| row.path.is_some())));
     }
@@ -135,12 +135,12 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
         Ending::Code(0) => say!("dryrun-evaluations", seen = lists.len(), asked = columns.len()),
         _ => words_of(&outcome.said, outcome.ending),
     };
-    // It is then unknown which pass belongs to which length.
+    // With more passes than lengths, it is unknown which pass belongs to which length.
     if lists.len() > columns.len() {
         return (device, failed(kind, columns, &problem));
     }
     let whole = lists.len() == columns.len() && outcome.ending == Ending::Code(0);
-    // If the run was cut off, the last pass may be incomplete.
+    // If the run was interrupted, the last pass may be incomplete.
     if !whole {
         lists.pop();
     }

@@ -1,6 +1,7 @@
-//! The computed choice of GEMM kernels against the libraries themselves: a C program asks hipBLASLt and rocBLAS on the
-//! stand-in GPU. Some hundred products here; `cargo xtask deep gemm` sets `WHICHKERNEL_DEEP_GEMM` to the number of products
-//! per library, release and card, and can name more trees with libraries and catalogs in `WHICHKERNEL_GEMM_TREES`.
+//! Compares the computed choice of GEMM kernels with the libraries themselves: a C program asks hipBLASLt and rocBLAS
+//! on the stand-in GPU. This test uses some hundred products. `cargo xtask deep gemm` sets `WHICHKERNEL_DEEP_GEMM` to
+//! the number of products per library, release and card, and can name more trees with libraries and catalogs in
+//! `WHICHKERNEL_GEMM_TREES`.
 
 mod products;
 
@@ -15,7 +16,7 @@ use std::process::Command;
 use tensile::Files;
 use tensile::select::{Call, Choice, Hardware, Library, Release, Selector};
 
-/// Cards of different targets; each is asked where a catalog serves it.
+/// Cards of different targets. Each is used if a catalog supports it.
 const CARDS: [&str; 14] = [
     "rx-9070-xt",
     "rx-7900-xtx",
@@ -36,7 +37,7 @@ const CARDS: [&str; 14] = [
 /// Products in one run of the oracle.
 const CHUNK: usize = 1000;
 
-/// How the computed answers compare.
+/// How the computed answers compare with the library's.
 #[derive(Debug, Default, Clone)]
 struct Account {
     equal: usize,
@@ -62,13 +63,13 @@ impl Account {
     }
 }
 
-/// What the library says for one product: the number of its first solution, or the name of its kernel.
+/// The library's answer for each product: the number of its first solution, or the name of its kernel.
 type Truth = HashMap<usize, Option<String>>;
 
 struct Oracle {
     program: PathBuf,
     home: tempfile::TempDir,
-    /// The tree whose C library runs the program.
+    /// The tree whose C library the program uses.
     root: PathBuf,
 }
 
@@ -115,7 +116,7 @@ impl Oracle {
     }
 }
 
-/// `id status count index...`
+/// Parses lines of the form `id status count index...`.
 fn numbers(said: &str) -> Truth {
     let answer = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -126,7 +127,7 @@ fn numbers(said: &str) -> Truth {
     said.lines().filter_map(answer).collect()
 }
 
-/// `@ id`, then `Running kernel: NAME` where one runs, then `= status`.
+/// Parses `@ id`, then `Running kernel: NAME` if a kernel runs, then `= status`.
 fn kernels(said: &str) -> Truth {
     let mut out = Truth::new();
     let mut id = None;
@@ -167,7 +168,7 @@ fn compare(selector: &Selector<'_>, library: Library, calls: &[Call], truth: &Tr
     account
 }
 
-/// The shared library beside its catalog; None where only the catalog was fetched.
+/// The shared library beside its catalog. None if only the catalog was fetched.
 fn library_file(dir: &LibraryDir, library: Library) -> Option<PathBuf> {
     let stem = format!("lib{}.so.", library.name());
     let mut dirs = dir.dir().ancestors().take(5);
@@ -179,7 +180,7 @@ fn library_file(dir: &LibraryDir, library: Library) -> Option<PathBuf> {
     })
 }
 
-/// One library of one tree for one card; chunks that were compared before are not asked again.
+/// Compares one library of one tree for one card. Chunks that were compared before are not repeated.
 struct Comparison<'a> {
     oracle: &'a Oracle,
     dir: &'a LibraryDir,
@@ -212,7 +213,7 @@ impl Comparison<'_> {
         account
     }
 
-    /// The library's answers, kept between runs.
+    /// The library's answers, which are kept between runs.
     fn truth(&self, chunk: usize, seed: u64, file: &Path, calls: &[Call]) -> Truth {
         let name = format!("{}-{}-{}-{seed}-{chunk}-{}", self.library.name(), self.version, self.card, calls.len());
         let kept = self.done.as_ref().map(|dir| dir.join(name));
@@ -263,14 +264,14 @@ fn computed_choices_are_those_of_the_libraries() {
             };
             for card in CARDS {
                 let processor = gpu::find(card).expect("a card").processor().to_owned();
-                // The same release in two trees is one comparison.
+                // The same release in two trees is compared once.
                 let known = table.contains_key(&(library.name(), version.clone(), processor.clone()));
                 if known || !dir.listing().has(&format!("TensileLibrary_lazy_{processor}.dat")) {
                     continue;
                 }
                 let (dir, done, oracle) = (&dir, done.clone(), &oracle);
                 let one = Comparison { oracle, dir, library, version: version.clone(), card, done };
-                // Products of its own for each comparison.
+                // Each comparison has its own products.
                 let seed = 20_261_117 + 1_000_000 * table.len() as u64;
                 let account = one.run(seed, deep.unwrap_or(150));
                 eprintln!(

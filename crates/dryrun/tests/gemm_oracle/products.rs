@@ -1,8 +1,8 @@
-//! Products made at random, from a seed: sizes of models, powers of two and their neighbours, any size.
+//! Random products from a seed: sizes from models, powers of two and their neighbours, and arbitrary sizes.
 
 use tensile::select::{Call, Compute, DataType, Epilogue, Library};
 
-/// xorshift64*: the same products on every machine.
+/// xorshift64*, which gives the same products on every machine.
 pub struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! The second account: an independent count of what there was, and the observer's known blind spots.
+//! The second account: an independent count of the same units, and the known blind spots of the observer.
 
 use super::basis::{LeftOut, Why};
 use say::Kept;
@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 say::named! {
-    /// Whose account it is: a means of counting that shares nothing with the observer's own.
+    /// A second source: a way of counting that is independent of the observer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Witness: key and ALL {
-        /// The question lists its own units: nothing can be missing from the list.
+        /// The question itself lists the units, so none can be missing.
         Question = "question",
-        /// Executables and mapped files of every process of the tree: at start, at exec and at exit.
+        /// The executables and mapped files of every process in the process tree: at start, at exec and at exit.
         ProcessTree = "process-tree",
-        /// Every byte of the file belongs to something that was understood.
+        /// Every byte of the file belongs to a part that was understood.
         ByteMap = "byte-map",
         /// The nodes of the graphs that the program computed.
         GraphNodes = "graph-nodes",
@@ -22,50 +22,50 @@ say::named! {
         ServerCount = "server-count",
         /// Sizes in symbol tables and headers.
         SymbolSizes = "symbol-sizes",
-        /// The list of sources that the build compiles.
+        /// The list of source files that the build compiles.
         BuildList = "build-list",
-        /// The writer's own count, stored with what it wrote.
+        /// The writer's own count, stored with its data.
         WriterCount = "writer-count",
-        /// The display and accelerator cards on the PCI bus, whatever driver they have.
+        /// The display and accelerator cards on the PCI bus, regardless of their drivers.
         PciBus = "pci-bus",
     }
 }
 
 say::named! {
-    /// A kind of thing that an observer cannot see.
+    /// A kind of event or data that an observer cannot see.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Blind: key and ALL {
-        /// Calls that do not go through the dynamic linker's lookup.
+        /// Calls that bypass the dynamic linker's lookup.
         DirectCalls = "direct-calls",
-        /// Processes into which nothing was loaded.
+        /// Processes without a preloaded library.
         Processes = "processes",
         /// Launches made by a kernel on the device.
         DeviceLaunches = "device-launches",
-        /// What happened before the observer was there.
+        /// Events before the observer started.
         Before = "before",
         /// Bytes that no known format explains.
         UnknownBytes = "unknown-bytes",
-        /// Files that the question did not name.
+        /// Files that were not named in the question.
         OtherFiles = "other-files",
         /// Executable memory of a process that belongs to no file.
         UnnamedCode = "unnamed-code",
-        /// Kernels that a library registers outside of its constructors.
+        /// Kernels that a library registers outside its constructors.
         LateRegistrations = "late-registrations",
-        /// What other clients' requests left in a server's prompt cache.
+        /// Prompts of other clients in a server's cache.
         ServerCache = "server-cache",
-        /// Devices that the kernel, or the container, does not show.
+        /// Devices that Linux or the container hides.
         HiddenDevices = "hidden-devices",
         /// Processes of other users, containers and machines.
         OtherProcesses = "other-processes",
     }
 }
 
-/// What an observer cannot see in this target.
+/// A blind spot of an observer in this target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlindSpot {
     pub kind: Blind,
-    /// Proper names: programs, libraries, functions. Empty where the kind says it all.
+    /// Names of programs, libraries or functions. Empty if the kind alone is enough.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -88,7 +88,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The witness searched for things that the observer may have missed. [`Account::found`] adds what it found.
+    /// The witness searched for units that the observer may have missed. [`Account::found`] adds those that it found.
     pub fn searched(by: Witness) -> Self {
         Account { by, outside: Vec::new() }
     }
@@ -100,14 +100,14 @@ impl Account {
         if theirs == ours { account } else { account.found(by.key(), Some(theirs.abs_diff(ours)), Why::Disagrees) }
     }
 
-    /// Adds something that is missing from the observer's answers.
+    /// Adds a unit that is missing from the observer's answers.
     #[must_use]
     pub fn found(mut self, what: impl Into<Kept>, count: Option<u64>, why: Why) -> Self {
         self.outside.push(LeftOut { what: what.into(), count, why, decides: false });
         self
     }
 
-    /// Nothing was found outside the observer's answers.
+    /// Whether the witness found nothing outside the observer's answers.
     pub fn agrees(&self) -> bool {
         self.outside.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The basis of a conclusion: how much was asked, how much of it was answered, what was lost and what was left out.
+//! The basis of a conclusion: how many units were asked for, how many were answered, lost and left out.
 
 use super::account::{Account, BlindSpot, Witness};
 use super::statement::{Conclusion, Says};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 say::named! {
-    /// What is counted.
+    /// The unit of the counts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Unit: key and ALL {
@@ -32,39 +32,39 @@ say::named! {
 }
 
 say::named! {
-    /// Why something is not among the answers.
+    /// Why a part of the question has no answer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Why: key and ALL {
-        /// Nobody asked for it: another card, another type, another library.
+        /// It was not requested: another card, another type, another library.
         NotAsked = "not-asked",
-        /// It is there and could not be read.
+        /// It exists, but could not be read.
         Unreadable = "unreadable",
-        /// The rules do not decide it with what was given.
+        /// The rules do not decide it with the given inputs.
         Undetermined = "undetermined",
-        /// The run that should have answered it failed.
+        /// The run for this part failed.
         Failed = "failed",
-        /// The system refused.
+        /// The system refused access.
         Refused = "refused",
-        /// It happened, and the record of it was lost.
+        /// It happened, but its record was lost.
         Lost = "lost",
-        /// It went by a door that nobody watches.
+        /// It took a way that is not observed.
         OutOfView = "out-of-view",
-        /// What is known of another target stood in for it.
+        /// Data of another target was used instead.
         OtherTarget = "other-target",
-        /// Some of it was seen, and not all.
+        /// Only part of it was seen.
         InPart = "in-part",
-        /// It follows by a rule, and was not seen itself.
+        /// It was inferred by a rule and not observed.
         Inferred = "inferred",
-        /// Only a file says so, which anybody can have written.
+        /// Only a file says so, and the file cannot be verified.
         OnlyTold = "only-told",
-        /// It differs by itself, also where nobody looks.
+        /// It varies even without observation.
         Unsteady = "unsteady",
-        /// Nobody told it.
+        /// It was not reported.
         Untold = "untold",
-        /// A second account has another number.
+        /// A second source has a different number.
         Disagrees = "disagrees",
-        /// It was told to stop before it was done.
+        /// It was stopped before it had finished.
         Stopped = "stopped",
     }
 }
@@ -91,48 +91,48 @@ impl Say for Why {
     }
 }
 
-/// Something that no answer speaks of.
+/// A part of the question without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// A proper name (a file, a target, a function), or a message.
+    /// A name (a file, a target, a function), or a message.
     pub what: Kept,
-    /// How many units; None where nobody can know.
+    /// The number of units; null if it cannot be known.
     pub count: Option<u64>,
     pub why: Why,
-    /// The question turns on it: nothing is known without it.
+    /// Whether the question depends on it, so that nothing is known without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
 }
 
-/// What a conclusion rests on. Gathered by whoever looks; turned into a [`Conclusion`] by its last call.
+/// The basis of a conclusion. An observer collects it, and its last call turns it into a [`Conclusion`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Basis {
     pub(super) unit: Unit,
-    /// None where nobody can know how many there are (launches of a live process).
+    /// Null if the total cannot be known (launches of a live process).
     pub(super) asked: Option<u64>,
     pub(super) answered: u64,
     pub(super) lost: u64,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) rung: Rung,
-    /// The rung that the question is about, where that may be another: what runs is not answered by a rule in a source.
+    /// The rung of the question, if it differs. Example: a rule in the source does not answer what runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_of: Option<Rung>,
-    /// The observers' names, never none.
+    /// The names of the observers; there is at least one.
     pub(super) by: BTreeSet<String>,
-    /// What was looked at, by its name: a file, a tree, a card, a process.
+    /// The names of the examined objects: a file, a tree, a card, a process.
     pub(super) of: BTreeSet<String>,
-    /// Accounts that do not come from the observer.
+    /// Sources that are independent of the observer.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) accounts: BTreeSet<Witness>,
-    /// What the observer cannot see in this target, whatever it counted.
+    /// Blind spots of the observer in this target, independent of its counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) cannot_see: Vec<BlindSpot>,
 }
 
 impl Basis {
-    /// `asked` units were asked for, of which `answered` have an answer. `by`: the observer. `of`: what it examined (a file, a
-    /// tree, a card, a process); empty if nothing was examined. Both are required: there is no answer without an observer and an
-    /// object.
+    /// The basis of a question for `asked` units, of which `answered` have an answer. `by` is the observer. `of` names
+    /// what it examined (a file, a tree, a card, a process); it is empty if nothing was examined. Both are required:
+    /// there is no answer without an observer and an object.
     ///
     /// ```compile_fail
     /// evidence::Basis::new(evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
@@ -164,8 +164,9 @@ impl Basis {
         }
     }
 
-    /// The question lists its own units: the cells of a table that was asked for, the claims of a file, the settings of a list. The
-    /// list is the second account. Units that the observer found by looking (launches, bytes, files, kernels) are never listed.
+    /// The basis of a question that lists its own units: the cells of a requested table, the claims of a file, the
+    /// settings of a list. The list is the second account. Do not use this for units that the observer found by looking
+    /// (launches, bytes, files, kernels).
     pub fn listed<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,
@@ -177,8 +178,8 @@ impl Basis {
         Basis::new(by, of, rung, unit, asked, answered).account(Account::searched(Witness::Question))
     }
 
-    /// The number of units cannot be known. The units that were seen count as all of them unless something was lost or
-    /// left out.
+    /// The basis if the number of units cannot be known. The units that were seen count as all of them, unless
+    /// something was lost or left out.
     pub fn live<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,
@@ -197,7 +198,7 @@ impl Basis {
         self
     }
 
-    /// Something that the observer cannot see in this target.
+    /// Adds something that the observer cannot see in this target.
     #[must_use]
     pub fn cannot_see(mut self, spot: BlindSpot) -> Self {
         if !self.cannot_see.contains(&spot) {
@@ -206,14 +207,14 @@ impl Basis {
         self
     }
 
-    /// Something else that was looked at.
+    /// Adds another object that was examined.
     #[must_use]
     pub fn of(mut self, subject: impl Into<String>) -> Self {
         self.of.insert(subject.into());
         self
     }
 
-    /// Another observer that had a part in it.
+    /// Adds another observer that took part.
     #[must_use]
     pub fn by(mut self, observer: impl Into<String>) -> Self {
         self.by.insert(observer.into());
@@ -240,19 +241,19 @@ impl Basis {
         self
     }
 
-    /// Whether something the question depends on was left out.
+    /// Whether something that the question depends on was left out.
     pub(super) fn is_lacking(&self) -> bool {
         self.left_out.iter().any(|left| left.decides)
     }
 
-    /// The question is about this rung: an answer from a lower rung is only partial.
+    /// Sets the rung that the question is about. An answer from a lower rung is only partial.
     #[must_use]
     pub fn asked_of(mut self, rung: Rung) -> Self {
         self.asked_of = Some(rung);
         self
     }
 
-    /// The answers are on the requested rung or above it.
+    /// Whether the answers are on the requested rung or above it.
     pub(super) fn is_high_enough(&self) -> bool {
         self.asked_of.is_none_or(|asked| self.rung >= asked)
     }
@@ -262,39 +263,39 @@ impl Basis {
         !self.accounts.is_empty()
     }
 
-    /// By the observer's own account, everything there is was asked for and answered.
+    /// Whether, by the observer's own account, everything that exists was asked for and answered.
     pub(super) fn is_whole_alone(&self) -> bool {
         let answered = self.asked.is_none_or(|asked| asked <= self.answered);
         self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()
     }
 
-    /// The same, confirmed by a second account.
+    /// Whether everything was asked for and answered, and a second account confirms it.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole_alone() && self.has_second_account()
     }
 
-    /// Is it there? It was found `found` times.
+    /// Concludes whether it is there. It was found `found` times.
     pub fn presence(self, found: u64) -> Conclusion {
         Conclusion::new(if found > 0 { Says::Found { count: found } } else { Says::Nothing }, self)
     }
 
-    /// Do the two sides agree? `different` answers do not.
+    /// Concludes whether the two sides agree. `different` is the number of answers that differ.
     pub fn equality(self, different: u64) -> Conclusion {
         Conclusion::new(if different > 0 { Says::Different { count: different } } else { Says::Same }, self)
     }
 
-    /// Does it hold for each? It fails for `failing` answers.
+    /// Concludes whether it holds for each unit. `failing` is the number of answers for which it does not.
     pub fn of_all(self, failing: u64) -> Conclusion {
         Conclusion::new(if failing > 0 { Says::NotAll { failing } } else { Says::All }, self)
     }
 
-    /// Does the list contain everything there is?
+    /// Concludes whether the list contains everything that exists.
     pub fn completeness(self) -> Conclusion {
         let whole = self.is_whole_alone();
         Conclusion::new(if whole { Says::Complete } else { Says::Incomplete }, self)
     }
 
-    /// Which one was chosen? `choices`: the answers, each once.
+    /// Concludes which one was chosen. `choices` are the answers, each once.
     pub fn choice<T: Into<String>>(self, choices: impl IntoIterator<Item = T>) -> Conclusion {
         let choices: BTreeSet<String> = choices.into_iter().map(Into::into).collect();
         Conclusion::new(Says::Chosen { choices }, self)

@@ -1,4 +1,4 @@
-//! The conclusion: its statement, how far the statement reaches, and the word that an answer begins with.
+//! The conclusion: its statement, the reach of the statement, and the first word of an answer.
 
 use super::account::{BlindSpot, Witness};
 use super::basis::{Basis, LeftOut, Unit};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is said.
+/// The statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "says", rename_all = "kebab-case")]
 pub enum Says {
@@ -30,23 +30,24 @@ impl Says {
 }
 
 say::named! {
-    /// How far a conclusion reaches.
+    /// The scope of a conclusion.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Reach: name {
-        /// Nothing was answered, or not what the question turns on: neither it nor its contrary is known.
+        /// There was no answer, or none for the deciding part: neither the conclusion nor its opposite is known.
         Unknown = "unknown",
-        /// It holds of what was answered; of what was lost or left out it says nothing.
+        /// It holds for the answered part. It says nothing about lost or omitted parts.
         Answered = "answered",
-        /// It holds of all that the observer saw, which is all by its own account. No second account says that there is no more.
+        /// It holds for everything that the observer saw. The observer counts this as everything, but no second source
+        /// confirms it.
         Alone = "alone",
-        /// It holds of all there is, by two accounts.
+        /// It holds for everything, confirmed by a second source.
         Whole = "whole",
     }
 }
 
 say::named! {
-    /// What an answer begins with.
+    /// The first word of an answer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Word: key {
@@ -57,7 +58,7 @@ say::named! {
     }
 }
 
-/// A sentence that may be said, with what it rests on. Made by [`Basis`] alone.
+/// A conclusion with its basis. Only [`Basis`] can create one.
 ///
 /// ```compile_fail
 /// let same = evidence::Conclusion { says: evidence::Says::Same, reach: evidence::Reach::Whole, basis: todo!() };
@@ -76,8 +77,8 @@ impl Conclusion {
         let empty = matches!(&says, Says::Chosen { choices } if choices.is_empty());
         let on_a_case = says.stands_on_a_case() && basis.is_high_enough();
         let reach = match says {
-            // Missing things are certainly missing. The listed ones reach only as far as the examination, which is
-            // never everything.
+            // The missing units are certainly missing. The list itself covers only what was examined, which is not
+            // everything.
             Says::Incomplete => Reach::Answered,
             _ if on_a_case => Reach::Whole,
             _ if basis.is_whole_alone() && !nothing_asked(&basis) && !empty => {
@@ -115,7 +116,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// None if the number cannot be known.
+    /// The number of units that were asked for. None if it cannot be known.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }
@@ -124,7 +125,7 @@ impl Conclusion {
         self.basis.answered
     }
 
-    /// Units that were asked for and neither answered nor named as lost or left out.
+    /// Units that were asked for but neither answered nor named as lost or left out.
     pub fn unanswered(&self) -> u64 {
         self.basis.asked.map_or(0, |asked| asked.saturating_sub(self.basis.answered))
     }
@@ -155,13 +156,14 @@ impl Conclusion {
         &self.basis.cannot_see
     }
 
-    /// The statement holds for everything there is: either everything was examined, or a single case is enough.
+    /// Whether the statement is valid for everything that exists: either everything was examined, or a single case is
+    /// enough.
     pub fn is_certain(&self) -> bool {
         self.reach == Reach::Whole
     }
 
-    /// Everything was examined and a second account confirms it: nothing was lost, left out or unanswered. A positive
-    /// finding is certain without this.
+    /// Whether everything was examined and a second account confirms it: nothing was lost, left out or unanswered. A
+    /// positive finding is certain without this.
     pub fn is_whole(&self) -> bool {
         self.reach == Reach::Whole && self.basis.is_whole()
     }
@@ -185,7 +187,7 @@ impl Conclusion {
     }
 }
 
-/// An empty question has no answer: zero of zero cells are not "the same".
+/// Whether nothing was asked. Such a question has no answer: zero of zero cells are not "the same".
 fn nothing_asked(basis: &Basis) -> bool {
     basis.answered == 0 && basis.asked == Some(0)
 }

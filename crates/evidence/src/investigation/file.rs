@@ -1,4 +1,5 @@
-//! The file as written, and the checks that TOML cannot make: duplicate ids, and pages and claims that do not exist.
+//! The investigation file as written, and the checks that TOML cannot make: duplicate ids, and references to pages and
+//! claims that do not exist.
 
 use super::place::InvestigationError;
 use super::{Ask, Investigation, Page, Phase, PhaseName, Question, Stated, Words, inherited};
@@ -171,8 +172,8 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
     Ok(Investigation { title: file.title, subject: file.subject, phases, pages, claims, questions })
 }
 
-/// No observer writes an unknown topic, so a claim on it could never be graded. It is a typo, reported with its
-/// position.
+/// Reports an unknown topic with its position. It is a typo: no observer writes it, so a claim on it could never be
+/// graded.
 fn known_topic(topic: &Spanned<String>) -> Result<(), (Range<usize>, Message)> {
     topics::check(topic.get_ref()).map_err(|what| (topic.span(), what))
 }

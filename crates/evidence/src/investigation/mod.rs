@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 pub use place::InvestigationError;
 
-/// The same words in both languages.
+/// The same text in both languages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
@@ -54,7 +54,7 @@ pub struct Page {
     pub ja: String,
 }
 
-/// A claim and how it is said.
+/// A claim with its text.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stated {
     pub claim: Claim,
@@ -62,9 +62,9 @@ pub struct Stated {
     /// The page's id.
     pub page: String,
     pub words: Words,
-    /// Expected to hold: `check` fails where it is Refuted.
+    /// Whether the claim is expected to hold: `check` fails if it is Refuted.
     pub must_hold: bool,
-    /// The command that would close it.
+    /// The command that would decide it.
     pub closes: String,
     pub shows: Option<Words>,
     pub cannot: Option<Words>,
@@ -76,19 +76,19 @@ pub struct Question {
     pub phase: PhaseName,
     pub page: String,
     pub words: Words,
-    /// The rung that it is about: the highest of its claims and of what it looks up, unless the file says which.
+    /// The rung that it is about. Unless the file gives it, the highest rung of its claims and lookups.
     pub rung: Rung,
     /// Claims that are possible answers.
     pub claims: Vec<String>,
-    /// Claims that, where they hold, answer with yes; refuted, with no.
+    /// Claims that answer with yes if they hold, and with no if refuted.
     pub yes: Vec<String>,
-    /// Claims that, where they hold, answer with no; refuted, with yes.
+    /// Claims that answer with no if they hold, and with yes if refuted.
     pub no: Vec<String>,
-    /// What to look up: on this rung, this topic.
+    /// The lookup: a topic on a rung.
     pub ask: Option<Ask>,
-    /// The same on the rung that the question is about, where `ask` looks on a lower one.
+    /// The same lookup on the question's own rung, if `ask` uses a lower one.
     pub live: Option<Ask>,
-    /// Where something near to it may have been seen: another subject, a lower rung. Shown, never an answer.
+    /// A lookup for something similar: another subject or a lower rung. It is shown but never is an answer.
     pub elsewhere: Option<Ask>,
     pub closes: String,
 }
@@ -99,7 +99,7 @@ pub struct Ask {
     pub topic: String,
     pub about: About,
     pub scope: Scope,
-    /// The question asks whether, not which: yes where a value is like this.
+    /// For a question that asks whether: the answer is yes if a value meets this expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yes: Option<Expected>,
 }
@@ -114,7 +114,7 @@ impl Question {
         !self.yes.is_empty() || !self.no.is_empty() || self.ask.as_ref().is_some_and(|ask| ask.yes.is_some())
     }
 
-    /// Every claim that the question names, and the answer it gives if it holds: yes, no, or neither.
+    /// Every claim that the question names, and the answer that the claim gives if it holds: yes, no, or neither.
     pub fn all_claims(&self) -> impl Iterator<Item = (&String, Option<bool>)> {
         let neither = self.claims.iter().map(|id| (id, None));
         neither.chain(self.yes.iter().map(|id| (id, Some(true)))).chain(self.no.iter().map(|id| (id, Some(false))))
@@ -132,12 +132,12 @@ pub struct Investigation {
 }
 
 impl Investigation {
-    /// `name` is the file's name, for the position in an error.
+    /// Parses an investigation file. `name` is the file's name, for the position in an error.
     pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
         file::parse(name, text)
     }
 
-    /// Whether this observation could be cited for one of the claims or questions, directly or by a rule that they
+    /// Whether this observation could be cited for one of the claims or questions, directly or through a rule that they
     /// allow.
     pub fn concerns(&self, observation: &Observation) -> bool {
         let Some(fact) = observation.fact() else { return true };
@@ -158,7 +158,7 @@ impl Investigation {
             })
     }
 
-    /// This machine is the file's `host`: claims about that host are then claims about this machine.
+    /// Declares that this machine is the file's `host`. Claims about that host are then claims about this machine.
     pub fn is_about_this_machine(&mut self, host: &str) {
         let asks = self
             .questions
@@ -180,7 +180,7 @@ pub fn default_investigation() -> Result<Investigation, InvestigationError> {
     Investigation::parse("rx-9070-xt.toml (embedded)", include_str!("../../investigations/rx-9070-xt.toml"))
 }
 
-/// The parts of the investigation's subject that a claim on this rung inherits: only those that an observation on the
+/// The parts of the investigation's subject that a claim on this rung inherits: only those that an observation on this
 /// rung can name. A source tree has no model, a file has no device, and a process maps files of all targets.
 pub(crate) fn inherited(whole: &Scope, rung: Rung) -> Scope {
     let mut scope = Scope::default();

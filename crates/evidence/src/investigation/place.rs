@@ -6,9 +6,9 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvestigationError {
     pub file: String,
-    /// From 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: usize,
     pub what: Message,
 }

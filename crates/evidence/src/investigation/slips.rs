@@ -3,7 +3,7 @@
 use say::{Message, say};
 
 /// Turns TOML's error about an unknown word (``unknown field `rnug`, expected one of `id`, `rung` ``) into one of our
-/// messages. Other TOML errors stay unchanged, because the library offers them only as text.
+/// messages. Other TOML errors stay unchanged, because the library provides them only as text.
 pub fn hinted(message: &str) -> Message {
     let is_slip = message.starts_with("unknown field") || message.starts_with("unknown variant");
     let mut words = message.split('`').skip(1).step_by(2);

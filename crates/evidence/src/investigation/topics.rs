@@ -1,5 +1,5 @@
-//! The topics that observers write, and so all that a claim may be about: read from `crates/evidence/topics.md`, where they are
-//! agreed on, so that the page and the program cannot differ.
+//! The topics that observers write, which are the only topics of claims. They are read from
+//! `crates/evidence/topics.md`, so that the page and the program cannot differ.
 
 use say::{Message, say};
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 #[derive(Debug, PartialEq)]
 struct Topic {
     name: String,
-    /// The values count something, so a partial value is less than the whole.
+    /// Whether the values count something, so that a partial value is less than the whole.
     counts: bool,
 }
 
@@ -16,8 +16,8 @@ fn known() -> &'static [Topic] {
     KNOWN.get_or_init(|| listed(include_str!("../../topics.md")))
 }
 
-/// The first column of every table, and the type of the value from the last. In "`bundle.size`, `.role`" the second means
-/// `bundle.role`.
+/// Reads the first column of every table, and the type of the value from the last column. In "`bundle.size`, `.role`",
+/// the second topic is `bundle.role`.
 fn listed(page: &str) -> Vec<Topic> {
     let mut all = Vec::new();
     for row in page.lines().filter_map(|row| row.strip_prefix("| `")) {
@@ -41,7 +41,7 @@ pub(crate) fn counts(topic: &str) -> bool {
     known().iter().any(|known| known.name == topic && known.counts)
 }
 
-/// An unknown topic is an error that names the nearest known one.
+/// Fails for an unknown topic. The error names the nearest known one.
 pub(crate) fn check(topic: &str) -> Result<(), Message> {
     if topic.is_empty() {
         return Err(say!("evidence-file-topic-empty"));

@@ -1,4 +1,4 @@
-//! Few subjects, topics and values for the tests, so that observations often coincide.
+//! A few subjects, topics and values for the tests, so that observations often coincide.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use evidence::*;

@@ -1,7 +1,7 @@
 //! The subset of Parquet that our tables need: plain values, uncompressed, optional columns, one page for each column
 //! of a row group. Every reader of the format accepts it (<https://parquet.apache.org/docs/file-format/>).
 //!
-//! Written by hand because the `parquet` crate without any feature costs a minute of CPU time and 36 crates to build,
+//! Written by hand, because the `parquet` crate without any feature takes a minute of CPU time and 36 crates to build,
 //! and we would use only a fortieth of it.
 
 mod read;
@@ -37,7 +37,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// `Type` of parquet.thrift.
+    /// The number of the type in `Type` of parquet.thrift.
     fn physical(&self) -> i32 {
         match self {
             Values::Bool(_) => 0,
@@ -57,7 +57,7 @@ pub struct Column {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParquetTable {
     pub columns: Vec<Column>,
-    /// The file's own metadata beside its rows.
+    /// Metadata of the file, in addition to its rows.
     pub about: Vec<(String, String)>,
 }
 
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    /// Lakes are copied between machines: damaged files are refused with a position, without a crash.
+    /// Lakes are copied between machines. A damaged file is refused with the position of the damage, without a crash.
     #[test]
     fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
         let whole = written(1);

@@ -1,5 +1,5 @@
 //! Reads files written by [`super::Writer`]. A file that another program rewrote (compressed, with dictionaries) is
-//! reported as such, because a proof requires the exported bytes.
+//! reported as rewritten, because a proof needs the exported bytes.
 
 use super::thrift::{Reader, Value};
 use super::{Column, MAGIC, ParquetTable, Values};
@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<ParquetTable, ReadError> {
     let mut total = 0usize;
     for (group, of) in meta.list(4).iter().enumerate() {
         let rows = of.number(3).and_then(|rows| usize::try_from(rows).ok()).ok_or(ReadError::Footer)?;
-        // Each of our rows contains a hash: a file that claims more rows than would fit is not ours.
+        // Each of our rows contains a hash. A file that claims more rows than would fit is not ours.
         total = total.saturating_add(rows);
         if total.saturating_mul(8) > bytes.len().saturating_add(4096) {
             return Err(ReadError::Footer);
@@ -133,7 +133,7 @@ fn block<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(block)
 }
 
-/// Runs of one level; no more than `rows` in total.
+/// Reads runs of equal levels, for at most `rows` values in total.
 fn levels(bytes: &[u8], rows: usize) -> Option<Vec<bool>> {
     let mut reader = Reader { bytes, at: 0 };
     let mut out: Vec<bool> = Vec::new();

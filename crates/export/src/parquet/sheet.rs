@@ -3,7 +3,8 @@
 use super::{Column, ParquetTable, Values, Writer};
 use std::io;
 
-/// The bytes of the file. Columns named in `numbers` contain integers, all others text; an empty cell is null.
+/// The bytes of the file. Columns named in `numbers` contain integers, and all others contain text. An empty cell is
+/// null.
 pub fn sheet(columns: &[&str], numbers: &[&str], rows: &[Vec<String>]) -> io::Result<Vec<u8>> {
     let column = |(at, name): (usize, &&str)| {
         let cells = rows.iter().map(|row| row.get(at).map(String::as_str).filter(|cell| !cell.is_empty()));

@@ -96,7 +96,7 @@ fn binary(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// A value that was read. Files are untrusted: depth and size are limited by the available bytes.
+/// A value that was read. Files are untrusted, so the available bytes limit depth and size.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
     Number(i64),

@@ -4,10 +4,10 @@ use super::thrift::{Fields, varint};
 use super::{Column, MAGIC, ParquetTable, Values};
 use std::io::{self, Write};
 
-/// `Encoding` of parquet.thrift.
+/// A value of `Encoding` in parquet.thrift.
 const PLAIN: i32 = 0;
 const RLE: i32 = 3;
-/// `ConvertedType`.
+/// A value of `ConvertedType` in parquet.thrift.
 const UTF8: i32 = 0;
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Writer<W> {
     out: W,
     at: u64,
     rows: i64,
-    /// Name, type, whether it is text.
+    /// Name, type, and whether the column is text.
     schema: Vec<(String, i32, bool)>,
     groups: Vec<Fields>,
 }
@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// `about`: the file's own metadata.
+    /// Writes the file's metadata (`about`) and finishes the file.
     pub fn finish(mut self, about: &[(String, String)]) -> io::Result<W> {
         let mut root = Fields::default();
         root.text(4, "schema");
@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The presence of each value, then the values that are present.
+/// A page: the presence of each value, then the values that are present.
 fn page(values: &Values) -> Vec<u8> {
     let mut out = Vec::new();
     match values {
@@ -153,14 +153,14 @@ fn page(values: &Values) -> Vec<u8> {
         Values::Bool(values) => {
             levels(&mut out, values.iter().map(Option::is_some));
             let there: Vec<bool> = values.iter().flatten().copied().collect();
-            // Eight in a byte, the lowest bit first.
+            // Eight bools per byte, lowest bit first.
             out.extend(there.chunks(8).map(|bits| bits.iter().rev().fold(0u8, |byte, bit| byte << 1 | u8::from(*bit))));
         }
     }
     out
 }
 
-/// Definition levels of one bit, as runs.
+/// Writes definition levels of one bit, as runs.
 fn levels(out: &mut Vec<u8>, there: impl Iterator<Item = bool>) {
     let mut runs: Vec<(bool, u64)> = Vec::new();
     for one in there {

@@ -1,5 +1,5 @@
-//! cuBLAS and CUTLASS names: `ampere_sgemm_128x64_tn`, `sm90_xmma_gemm_...`, `cutlass_80_tensorop_...`, `nvjet_...`,
-//! and the C++ templates around them. There is no specification; these forms occur in real traces.
+//! Names of cuBLAS and CUTLASS kernels: `ampere_sgemm_128x64_tn`, `sm90_xmma_gemm_...`, `cutlass_80_tensorop_...`,
+//! `nvjet_...`, and the C++ templates around them. There is no specification; these forms occur in real traces.
 
 use super::{
     cxx::Function,
@@ -17,7 +17,8 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     plain(function.name).or_else(|| wrapper(function))
 }
 
-/// `void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x3_tn_align4>(Params)` contains the plain name.
+/// Reads a template such as `void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x3_tn_align4>(Params)`,
+/// which contains the plain name.
 fn template(function: &Function<'_>) -> Facts {
     let inner = function.arguments.first().and_then(|argument| plain(argument.rsplit("::").next().unwrap_or(argument)));
     let mut facts = match inner {
@@ -28,7 +29,7 @@ fn template(function: &Function<'_>) -> Facts {
         None => Facts::new(Library::Cutlass, Family::Gemm, function.name),
     };
     if facts.tile.is_none() {
-        // `cutlass::gemm::GemmShape<128, 128, 32>`: the first threadblock shape.
+        // The first threadblock shape, for example `cutlass::gemm::GemmShape<128, 128, 32>`.
         facts.tile = function.arguments.iter().find_map(|argument| {
             let inside = argument.split_once("GemmShape<")?.1.split('>').next()?;
             let mut numbers = inside.split(',').filter_map(|n| n.trim().trim_start_matches("(int)").parse().ok());
@@ -111,7 +112,7 @@ fn one(facts: &mut Facts, word: &str, name: &str) {
     } else if let Some(tile) = extents(word.strip_prefix("tilesize").unwrap_or(word)) {
         match facts.tile {
             None => facts.tile = Some(tile),
-            // CUTLASS: the second pair is depth and stages.
+            // In CUTLASS names, the second pair is depth and stages.
             Some(ref mut first) if first.depth == 0 && facts.parameters.iter().all(|(n, _)| n != "stages") => {
                 first.depth = tile.rows;
                 facts.put("stages", tile.columns.to_string());
@@ -148,7 +149,8 @@ fn one(facts: &mut Facts, word: &str, name: &str) {
     }
 }
 
-/// `s`, `h`, `d`, `c`, `z`, `i` (BLAS letter) and the shape of the tensor core instruction: `s16816gemm`, `h884gemm`.
+/// Reads the prefix of `s16816gemm` or `h884gemm`: the BLAS letter (`s`, `h`, `d`, `c`, `z`, `i`) and the shape of the
+/// tensor core instruction.
 fn gemm_word(facts: &mut Facts, prefix: &str) {
     let letter = prefix.chars().find(char::is_ascii_alphabetic);
     let precision = match letter {

@@ -3,12 +3,12 @@
 /// The parts of a function name, borrowed from the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function<'n> {
-    /// With namespaces, without template arguments of the function itself.
+    /// The name with namespaces, without the template arguments of the function itself.
     pub path: &'n str,
     /// The last component.
     pub name: &'n str,
     pub arguments: Vec<&'n str>,
-    /// The parameter list without its parentheses; None if the name has none.
+    /// The parameter list without its parentheses. None if the name has no parameter list.
     pub parameters: Option<&'n str>,
 }
 

@@ -1,4 +1,4 @@
-//! The family of a kernel, from the words of its name.
+//! Finds the family of a kernel from the words of its name.
 
 use super::facts::Family;
 
@@ -185,7 +185,7 @@ const WORDS: &[(&str, Family)] = &[
     ("noop", Family::Runtime),
 ];
 
-/// `lower`: the name, or a part of it, in lower case.
+/// The family of a name, or of a part of it. `lower` is in lower case.
 pub(super) fn words_of(lower: &str) -> Option<Family> {
     WORDS.iter().find(|(word, _)| lower.contains(word)).map(|(_, family)| *family)
 }

@@ -1,4 +1,4 @@
-//! Kernels of ggml's CUDA/HIP backend, from a table of every form in any release (`ggml.txt`).
+//! Names of the kernels of ggml's CUDA/HIP backend, from a table of every form in any release (`ggml.txt`).
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -59,7 +59,7 @@ pub fn known_kernels() -> usize {
     KERNELS.len()
 }
 
-/// Reads the name of a ggml kernel; None if it is not in the table.
+/// Reads the name of a ggml kernel. None if the kernel is not in the table.
 pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     let plain = function.path.strip_prefix("(anonymous namespace)::").unwrap_or(function.path);
     if plain.contains("::") {
@@ -67,7 +67,7 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     }
     let entry = KERNELS.get(function.name)?;
     let mut facts = Facts::new(Library::Ggml, entry.family, function.name);
-    // A profiler may give only the bare name.
+    // A profiler may print the name without arguments.
     if !function.arguments.is_empty() {
         let names = names_of(entry, &function.arguments);
         let mut shown = Vec::new();
@@ -84,8 +84,8 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-/// Parameter names for these arguments: from the forms with the longest matching prefix. If releases named one position
-/// differently, all names are used.
+/// The parameter names for these arguments, from the forms with the longest matching prefix. If releases used different
+/// names for one position, all of them are given.
 fn names_of(entry: &Entry, arguments: &[&str]) -> Vec<Option<(String, Kind)>> {
     let fit = |signature: &Signature| -> usize {
         let mut places = signature.iter();
@@ -139,7 +139,7 @@ fn is(argument: &str, kind: Kind) -> bool {
     }
 }
 
-/// `(ggml_type)12`, or `GGML_TYPE_Q4_K`, as newer demanglers may print it.
+/// The number in `(ggml_type)12`, or in `GGML_TYPE_Q4_K` as newer demanglers may print it.
 fn number_of(argument: &str, name: &str) -> Option<u32> {
     let rest = argument.strip_prefix('(')?.strip_prefix(name)?.strip_prefix(')')?;
     rest.parse().ok()
@@ -149,7 +149,7 @@ fn number(argument: &str) -> Option<u32> {
     argument.rsplit_once(')').and_then(|(_, digits)| digits.parse().ok())
 }
 
-/// `128`, `(long)128`, `128ul`.
+/// Parses an integer argument: `128`, `(long)128`, `128ul`.
 fn integer(argument: &str) -> Option<i64> {
     let digits = match argument.strip_prefix('(') {
         Some(rest) => {
@@ -259,7 +259,7 @@ fn type_role(parameter: &str) -> &'static str {
     }
 }
 
-/// Types in the kernel's own name.
+/// Adds the types in the kernel's own name.
 fn from_name(facts: &mut Facts, name: &str) {
     let role = match facts.family {
         Family::Quantize | Family::Repack => "destination",
@@ -273,7 +273,7 @@ fn from_name(facts: &mut Facts, name: &str) {
     }
 }
 
-/// The output tile, if the parameters state it.
+/// Adds the output tile, if the parameters state it.
 fn tile(facts: &mut Facts) {
     let find = |names: &[&str]| -> Option<u32> {
         facts
@@ -295,7 +295,7 @@ fn tile(facts: &mut Facts) {
     if rows.is_some() || columns.is_some() {
         facts.tile = Some(Tile { rows: rows.unwrap_or(0), columns: columns.unwrap_or(0), depth: 0 });
     }
-    // In attention, `ncols` is the number of queries of a tile, not of columns of a product.
+    // In attention, `ncols` is the number of queries of a tile, not the number of columns of a product.
     if facts.tile.is_some() && facts.family != Family::Mmvq {
         facts.columns = None;
     }

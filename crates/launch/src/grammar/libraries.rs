@@ -1,4 +1,4 @@
-//! Libraries recognised by namespace or naming convention, with families from the words of their kernels.
+//! Recognises libraries by namespace or naming convention, and families by the words in their kernels' names.
 
 use super::{
     cxx::Function,
@@ -7,7 +7,7 @@ use super::{
     scalar::{scalar, words},
 };
 
-/// Namespaces and prefixes, first match wins. A namespace ends with `::`.
+/// Namespaces and prefixes. The first match wins. A namespace ends with `::`.
 const OWNERS: &[(&str, Library)] = &[
     ("at::", Library::PyTorch),
     ("c10::", Library::PyTorch),
@@ -87,7 +87,7 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-/// The names of aiter's assembly kernels contain all facts: `fmoe_bf16_pertokenFp8_g1u1_silu_1tg_32x512`.
+/// Reads the names of aiter's assembly kernels, which contain all facts: `fmoe_bf16_pertokenFp8_g1u1_silu_1tg_32x512`.
 fn assembly_words(facts: &mut Facts, name: &str) {
     for word in name.split('_') {
         let mut numbers = word.split('x').map(str::parse::<u32>);
@@ -120,7 +120,7 @@ fn owner(function: &Function<'_>) -> Option<Library> {
     let path = function.path.trim_start_matches("(anonymous namespace)::");
     let named = OWNERS.iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, library)| *library);
     let bits = || BITSANDBYTES.iter().any(|prefix| path.starts_with(prefix)).then_some(Library::Bitsandbytes);
-    // Some rocBLAS helpers lack its prefix but have its types in their parameters.
+    // Some rocBLAS helpers do not have its prefix, but their parameters have its types.
     let by_parameter = || {
         let parameters = function.parameters?;
         (parameters.contains("rocblas_") || function.arguments.iter().any(|a| a.contains("rocblas_")))
@@ -137,7 +137,7 @@ fn owner(function: &Function<'_>) -> Option<Library> {
         .or_else(by_parameter)
 }
 
-/// Triton kernels without a prefix: specialisation suffixes such as `_0d1d2d3de`.
+/// Recognises Triton kernels without a prefix by specialisation suffixes such as `_0d1d2d3de`.
 fn triton(name: &str) -> Option<Library> {
     let (_, suffix) = name.rsplit_once('_')?;
     let digits = suffix.bytes().filter(u8::is_ascii_digit).count();
@@ -145,7 +145,7 @@ fn triton(name: &str) -> Option<Library> {
     (shape && digits >= 2 && suffix.starts_with('0') && suffix.contains('d')).then_some(Library::Triton)
 }
 
-/// aiter's assembly kernels occur with and without their namespace.
+/// Recognises aiter's assembly kernels, which occur with and without their namespace.
 fn aiter(name: &str) -> Option<Library> {
     let prefixes = [
         "fmoe_",
@@ -162,7 +162,8 @@ fn aiter(name: &str) -> Option<Library> {
     prefixes.iter().any(|prefix| name.starts_with(prefix)).then_some(Library::Aiter)
 }
 
-/// AOTriton, PyTorch's attention on AMD: its kernels have the names in its source, with a suffix in some releases.
+/// Recognises AOTriton, PyTorch's attention on AMD. Its kernels have the names in its source, with a suffix in some
+/// releases.
 fn aotriton(name: &str) -> Option<Library> {
     let known =
         ["attn_fwd", "bwd_kernel_dk_dv", "bwd_kernel_dq", "bwd_kernel_fuse", "bwd_preprocess", "bwd_postprocess"];
@@ -170,12 +171,12 @@ fn aotriton(name: &str) -> Option<Library> {
     (known.iter().any(plain) || name == "debug_simulate_encoded_softmax").then_some(Library::AoTriton)
 }
 
-/// RPP, AMD's image and audio library: `brightness_pkd_hip_tensor`, `warp_affine_bilinear_pln3_hip_tensor`.
+/// Recognises RPP, AMD's image and audio library: `brightness_pkd_hip_tensor`, `warp_affine_bilinear_pln3_hip_tensor`.
 fn rpp(name: &str) -> Option<Library> {
     name.contains("_hip_tensor").then_some(Library::Rpp)
 }
 
-/// vLLM's kernels without a namespace, in C++ and Triton.
+/// Recognises vLLM's kernels without a namespace, in C++ and Triton.
 fn vllm(name: &str) -> Option<Library> {
     let known = [
         "kernel_unified_attention",
@@ -196,7 +197,8 @@ fn vllm(name: &str) -> Option<Library> {
     known.iter().any(|prefix| name.starts_with(prefix)).then_some(Library::Vllm)
 }
 
-/// hipBLASLt's extension operations: `Softmax_DT_S_MT_4_64`, `LayerNorm_DT_S_W_256_C_4_S_0`, `AMax_Ti_S_To_S_W_256_C_4`.
+/// Recognises hipBLASLt's extension operations: `Softmax_DT_S_MT_4_64`, `LayerNorm_DT_S_W_256_C_4_S_0`,
+/// `AMax_Ti_S_To_S_W_256_C_4`.
 fn extension(name: &str) -> Option<Library> {
     let known = ["Softmax_DT_", "LayerNorm_DT_", "AMax_Ti_"];
     known.iter().any(|prefix| name.starts_with(prefix)).then_some(Library::HipBlasLt)
@@ -224,7 +226,7 @@ fn family(library: Library, function: &Function<'_>) -> Family {
     if library == Library::Aiter && (lower.starts_with("pa_")) {
         return Family::Attention;
     }
-    // The template arguments or parameters of a generic launcher tell its purpose.
+    // The template arguments or parameters of a generic launcher show its purpose.
     let generic = matches!(
         function.name,
         "trampoline_kernel" | "kernel" | "kernel_agent" | "_kernel_agent" | "EmptyKernel" | "kentry"
@@ -239,7 +241,7 @@ fn family(library: Library, function: &Function<'_>) -> Family {
         .unwrap_or(Family::Other)
 }
 
-/// The functor of an element-wise kernel: `at::native::CUDAFunctor_add<float>`, `OP_Add`.
+/// Adds the functor of an element-wise kernel: `at::native::CUDAFunctor_add<float>`, `OP_Add`.
 fn functor(facts: &mut Facts, function: &Function<'_>) {
     if !matches!(facts.family, Family::Elementwise | Family::Binary | Family::Reduce) {
         return;

@@ -1,7 +1,7 @@
-//! The kernel-name grammar: from a mangled or demangled name to library, family, path, data types, tile and variant.
+//! The kernel-name grammar: reads library, family, path, data types, tile and variant from a mangled or demangled name.
 //!
-//! Pure text, without tables from any binary. A name that no rule matches has [`Library::Unknown`] and is counted and
-//! shown. Parts of a known name that are not understood are kept in [`Facts::unread`].
+//! It works on the text alone, without tables from any binary. A name that no rule matches has [`Library::Unknown`] and
+//! is counted and shown. Parts of a known name that are not understood are kept in [`Facts::unread`].
 
 mod blas;
 mod cxx;
@@ -21,7 +21,7 @@ pub use range::{Variants, variants};
 pub use scalar::ggml_type;
 pub use vulkan::pipeline;
 
-/// The maximum length of a name: demangling longer ones is not worth the cost.
+/// The maximum length of a name. Demangling a longer one is not worth the cost.
 const LIMIT: usize = 1 << 15;
 
 /// Reads a kernel's name. Mangled names are demangled first; a trailing `.kd` is ignored.

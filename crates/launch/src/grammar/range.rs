@@ -21,7 +21,7 @@ pub struct Variants {
     pub live_values: BTreeSet<i64>,
     pub count: usize,
     pub live: usize,
-    /// For variants without a number: what distinguishes them.
+    /// For variants without a number: the parts that distinguish them.
     pub forms: BTreeSet<String>,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Variants {
             (Some(low), Some(high)) if low == high => inside.push(low.to_string()),
             (Some(low), Some(high)) => inside.push(format!("{low}..{high}")),
             _ if data.is_none() => {
-                // Many forms are only counted, because spelling them out would not help.
+                // If there are many forms, only their number is shown, because a long list would not help.
                 if self.forms.len() > 4 {
                     return write!(f, "{} x{}", self.kernel, self.count);
                 }
@@ -55,7 +55,7 @@ impl fmt::Display for Variants {
     }
 }
 
-/// Combines kernels. Each comes with whether it has device code.
+/// Combines kernels. The flag says whether a kernel has device code.
 pub fn variants<'f>(kernels: impl IntoIterator<Item = (&'f Facts, bool)>) -> Vec<Variants> {
     let mut found: BTreeMap<(Family, String, Option<String>), Variants> = BTreeMap::new();
     for (facts, live) in kernels {

@@ -24,10 +24,10 @@ pub fn ggml_type(number: u32) -> Option<&'static str> {
 /// Alternative words for types inside identifiers.
 const ALIASES: &[(&str, &str)] = &[("fp16", "F16"), ("fp32", "F32"), ("int8", "I8")];
 
-/// Types that identifiers of kernels do not name: `i64` in one refers to the C++ type.
+/// Types that kernel identifiers do not name: `i64` in an identifier refers to the C++ type.
 const UNNAMED: &[&str] = &["I8", "I16", "I64", "F64"];
 
-/// Words for types inside identifiers, longest first, so that a prefix never matches instead of the whole word.
+/// Words for types inside identifiers, longest first, so that a shorter word never matches instead of a longer one.
 fn type_words() -> &'static [(String, &'static str)] {
     static WORDS: OnceLock<Vec<(String, &'static str)>> = OnceLock::new();
     WORDS.get_or_init(|| {

@@ -1,8 +1,9 @@
-//! Tensile names: `Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_MI32x32x8x1_...`.
+//! Names of Tensile kernels: `Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_MI32x32x8x1_...`.
 //!
-//! First the contraction (indices of C, A and B: which of them are transposed), then data types, then problem flags,
-//! then the solution's parameters. Each parameter is an abbreviation made of the capitals of its name, followed by its
-//! value. Authority: ProblemType and Solution naming in Tensile (`SolutionStructs.py`) and hipBLASLt's tensilelite.
+//! A name has the contraction (the indices of C, A and B, which show the transposition), then data types, then problem
+//! flags, then the solution's parameters. Each parameter is an abbreviation made of the capitals of its name, followed
+//! by its value. The rules are in Tensile (`SolutionStructs.py`, ProblemType and Solution naming) and in hipBLASLt's
+//! tensilelite.
 
 use super::{
     facts::{Facts, Family, Library, Tile},
@@ -33,7 +34,7 @@ const TYPES: [(&str, &str); 20] = [
     ("b", "BF16"),
 ];
 
-/// Reads a Tensile name; None if it does not begin like one.
+/// Reads a Tensile name. None if it does not begin like one.
 pub(super) fn read(name: &str) -> Option<Facts> {
     if let Some(facts) = custom(name) {
         return Some(facts);
@@ -54,7 +55,7 @@ pub(super) fn read(name: &str) -> Option<Facts> {
     }
 }
 
-/// Handwritten kernels: `DGEMM_Aldebaran_NN_MT128x128x16_MI16x16x4x1_GRVW2_SU4_SUS128_WGM4`.
+/// Reads the names of handwritten kernels: `DGEMM_Aldebaran_NN_MT128x128x16_MI16x16x4x1_GRVW2_SU4_SUS128_WGM4`.
 fn custom(name: &str) -> Option<Facts> {
     let (head, rest) = name.split_once("GEMM_")?;
     let types = split_types(head).filter(|types| types.len() == 1)?;
@@ -106,7 +107,7 @@ fn contraction(name: &str, a: &str, b: &str, words: &[&str]) -> Facts {
     facts
 }
 
-/// Helper kernels: scaling C by beta, converting, and adding up the slices of a split sum.
+/// Reads the names of helper kernels, which scale C by beta, convert, or add up the slices of a split sum.
 fn helper(name: &str, types: &str, words: &[&str]) -> Facts {
     let mut facts = Facts::new(Library::Tensile, Family::GemmHelper, name);
     operands(&mut facts, types);
@@ -139,7 +140,7 @@ fn helper(name: &str, types: &str, words: &[&str]) -> Facts {
     facts
 }
 
-/// `SB`: one type code followed by problem flags.
+/// Splits a type code and the problem flags after it: `SB`.
 fn split_single(word: &str) -> (&str, &str) {
     for (code, _) in TYPES {
         if let Some(flags) = word.strip_prefix(code)
@@ -151,7 +152,8 @@ fn split_single(word: &str) -> (&str, &str) {
     (word, "")
 }
 
-/// `B` beta, `H` high-precision accumulation, `R`/`RZ` alternative F16 rounding, `I`, `Ic` initial strides.
+/// Whether a word has only problem flags: `B` beta, `H` high-precision accumulation, `R`/`RZ` alternative F16 rounding,
+/// `I`, `Ic` initial strides.
 fn is_problem_flags(word: &str) -> bool {
     let rest = word.strip_prefix('B').unwrap_or(word);
     let rest = rest.strip_prefix('H').unwrap_or(rest);
@@ -185,7 +187,8 @@ fn split_types(word: &str) -> Option<Vec<&'static str>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// One code: for everything. Three: A and B, D, compute. Four: A, B, D, compute. Two: A and B separately.
+/// Reads the type codes. One code is for everything. Two are A and B. Three are A and B together, D, compute. Four are
+/// A, B, D, compute.
 fn operands(facts: &mut Facts, word: &str) {
     let Some(types) = split_types(word) else {
         facts.unread.push(word.to_owned());
@@ -211,7 +214,7 @@ fn is_float8(name: Option<&&str>) -> bool {
     name.is_some_and(|n| n.starts_with("F8") || n.starts_with("BF8"))
 }
 
-/// The solution's parameters. A value may have several parts: `WG16_16_1`.
+/// Reads the solution's parameters. A value may have several parts: `WG16_16_1`.
 fn solution(facts: &mut Facts, words: &[&str]) {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -244,7 +247,7 @@ fn solution(facts: &mut Facts, words: &[&str]) {
     }
 }
 
-/// `128x64x32`.
+/// Parses extents: `128x64x32`.
 fn extents(text: &str) -> Option<Tile> {
     let mut numbers = text.split('x').map(str::parse::<u32>);
     let (rows, columns) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
@@ -258,8 +261,8 @@ fn coded(word: &str) -> Option<(&'static str, &str)> {
     Some((name, word.get(code.len()..)?))
 }
 
-/// Whether a text is a valid value: a number (`n1` is -1, `0p25` is a quarter, an ISA ends in a letter), empty (an
-/// empty list), or the capitals of a word.
+/// Whether a text is a valid value: a number (`n1` is -1, `0p25` is a quarter, an ISA number ends in a letter), an
+/// empty text (an empty list), or the capitals of a word.
 fn is_value(code: &str, text: &str) -> bool {
     let digits = text.strip_prefix('n').unwrap_or(text);
     let number = digits.bytes().next().is_some_and(|b| b.is_ascii_digit())

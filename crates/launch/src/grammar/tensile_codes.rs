@@ -1,7 +1,8 @@
-//! Tensile's parameters by the codes in its names: the capitals (and digits) of the parameter's own name, as produced
-//! by Tensile's `getNameAbbreviation`; tensilelite drops the digits. If two names share a code, both are listed.
+//! Tensile's parameters, by the codes in its names. A code consists of the capitals (and digits) of the parameter's own
+//! name, as produced by Tensile's `getNameAbbreviation`; tensilelite drops the digits. If two names have the same code,
+//! both are listed.
 
-/// Words without a value: of the problem (hipBLASLt's fused operations, batching) and of the instruction.
+/// Words without a value. They describe the problem (hipBLASLt's fused operations, batching) or the instruction.
 pub(super) const FLAGS: &[(&str, &str, &str)] = &[
     ("GB", "GeneralBatched", "true"),
     ("GG", "GroupedGemm", "true"),

@@ -1,10 +1,10 @@
-//! Pipelines of ggml's Vulkan backend, by the names that ggml_vk_load_shaders gives them (ggml-vulkan.cpp).
+//! Names of the pipelines of ggml's Vulkan backend, as given by ggml_vk_load_shaders (ggml-vulkan.cpp).
 
 use super::{Facts, Family, Library};
 
-/// Prefixes of names and the purpose of the pipeline; if one prefix begins with another, the longer one comes first.
+/// Prefixes of names and the purpose of the pipeline. If one prefix begins with another, the longer one comes first.
 const FAMILIES: &[(&str, Family)] = &[
-    // Attention's own products with the cache do not involve weights.
+    // These are attention's own products with the cache, which do not involve weights.
     ("mul_mat_vec_p021", Family::Attention),
     ("mul_mat_vec_nc", Family::Attention),
     ("mul_mat_vec_", Family::MulMatVec),
@@ -65,7 +65,7 @@ const FAMILIES: &[(&str, Family)] = &[
     ("clamp", Family::Elementwise),
 ];
 
-/// The facts in a pipeline's name. `weights`: the type of the weights, which the name may not contain.
+/// The facts in a pipeline's name. `weights` is the type of the weights, which may be missing in the name.
 pub fn pipeline(name: &str, weights: Option<&str>) -> Facts {
     let known = FAMILIES.iter().find(|(start, _)| name.starts_with(start));
     let library = if known.is_some() { Library::Ggml } else { Library::Unknown };

@@ -1,9 +1,9 @@
-//! Redaction of keys, tokens, passwords and prompts in command lines, variables, URLs and logs.
+//! Redacts keys, tokens, passwords and prompts in command lines, variables, URLs and logs.
 //!
-//! All redaction is done here. The ledger's writer passes every observation and every text of raw evidence through it,
-//! and so does every output of a command line, a variable or a URL. Pass a command line as separate words if possible,
-//! because the end of each value is then known. In running text the end must be guessed, and secrets that look like
-//! ordinary text remain; `docs/ledger.md` lists them.
+//! All redaction is done here. The ledger's writer passes every observation and every text of raw evidence through it.
+//! So does all code that prints a command line, a variable or a URL. Pass a command line as separate words if possible,
+//! because then the end of each value is known. In running text the end must be guessed, and secrets that look like
+//! ordinary text remain. `docs/ledger.md` lists them.
 
 mod named;
 mod names;
@@ -17,7 +17,7 @@ use std::io::{self, BufRead, BufReader, Read};
 pub use named::MARK;
 pub use text::text;
 
-/// A command line, word by word.
+/// Redacts a command line, word by word.
 pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {
     let program = words.first().map(|word| names::program(word.as_ref())).unwrap_or_default();
     let mut hidden = Vec::with_capacity(words.len());
@@ -26,7 +26,7 @@ pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {
         let word = word.as_ref();
         if let Some(option) = next.take() {
             hidden.push(names::hide(option, word).map_or_else(|| text(word).into_owned(), str::to_owned));
-            // vLLM accepts several keys.
+            // vLLM accepts several keys after one option.
             next = (names::takes_lists(words) && words.get(at + 1).is_some_and(|next| !next.as_ref().starts_with('-')))
                 .then_some(option)
                 .filter(|option| *option == names::Hidden::Secret);
@@ -47,7 +47,7 @@ pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {
     hidden
 }
 
-/// The command line as one text.
+/// Redacts a command line and returns it as one text.
 pub fn line<S: AsRef<str>>(words: &[S]) -> String {
     command(words).join(" ")
 }
@@ -57,7 +57,7 @@ pub fn variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if !value.is_empty() && names::variable(name) { Cow::Borrowed(MARK) } else { text(value) }
 }
 
-/// Redacts every text in an observation. Most contain no secret and are returned unchanged.
+/// Redacts every text in an observation. Most observations contain no secret and are returned unchanged.
 pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     let body = observation.canonical();
     let suspect = std::str::from_utf8(&body).is_ok_and(text::suspect);
@@ -68,7 +68,7 @@ pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     rewritten.flatten().map_or(Cow::Borrowed(observation), Cow::Owned)
 }
 
-/// Redacts every text in a JSON document; true if something was removed.
+/// Redacts every text in a JSON document. Returns true if something was removed.
 fn json(value: &mut Value) -> bool {
     match value {
         Value::String(held) => match text(held) {
@@ -102,11 +102,11 @@ fn json(value: &mut Value) -> bool {
     }
 }
 
-/// A longer document is redacted line by line, as text.
+/// The maximum size of a document that is parsed. A longer document is redacted line by line, as text.
 const WHOLE: u64 = 64 << 20;
 
-/// Filters raw evidence on its way into the ledger. Secrets are removed from kinds that are text. Binary kinds (traces,
-/// program pages) pass unchanged.
+/// Filters raw evidence before it is stored. Secrets are removed from kinds that are text. Binary kinds (traces,
+/// program pages) are not changed.
 pub(crate) fn raw<'a>(kind: &str, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     if kind == "application/json" {
         let mut from = from;
@@ -122,7 +122,7 @@ pub(crate) fn raw<'a>(kind: &str, from: impl Read + 'a) -> io::Result<Box<dyn Re
     Ok(if plain { Box::new(Lines::new(from)) } else { Box::new(from) })
 }
 
-/// A text, line by line.
+/// Reads a text line by line.
 struct Lines<R> {
     from: BufReader<R>,
     ready: io::Cursor<Vec<u8>>,
@@ -134,7 +134,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Log lines are shorter than this; a longer line is processed in pieces.
+/// The maximum length of a line. Log lines are shorter; a longer line is processed in pieces.
 const LINE: u64 = 1 << 20;
 
 impl<R: Read> Read for Lines<R> {
@@ -143,7 +143,7 @@ impl<R: Read> Read for Lines<R> {
             let mut line = Vec::new();
             (&mut self.from).take(LINE).read_until(b'\n', &mut line)?;
             // A byte that is not UTF-8 must not protect a secret, so such a line is searched too. It is rewritten only
-            // if it contains one.
+            // if it contains a secret.
             let hidden = match text(&String::from_utf8_lossy(&line)) {
                 Cow::Owned(shown) => Some(shown.into_bytes()),
                 Cow::Borrowed(_) => None,

@@ -16,7 +16,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     let before = r"(?:api|access|private|secret|signing|encryption|license|client|auth)[ ]";
     let name = format!(r"((?:{before})?[\p{{L}}_][\p{{L}}\p{{M}}\p{{N}}_.ー-]*)");
     let sign = r#"(["'`\]]{0,2}\s*(?:=>|:=|==|[:=：＝])\s*|\s+is\s+|は\s*|\s+)"#;
-    // `Bearer X`: the scheme is not secret, the following word is.
+    // In `Bearer X`, the scheme is not secret, but the next word is.
     let value =
         r#"((?:(?:bearer|basic|digest|token)\s+)?(?:"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`|「[^」]*」|[^\s「」、。]+))"#;
     pattern(&format!("(?i){name}{sign}{value}"))
@@ -26,7 +26,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 enum Name {
     /// The value is always a secret.
     Sure,
-    /// The word has other meanings too: a piece of text, a compiler stage, a switch.
+    /// The word has other meanings too, for example a piece of text, a compiler stage or a switch.
     Maybe,
 }
 
@@ -90,7 +90,7 @@ fn quotes(value: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// `clientSecret`, `client_secret`, `client.secret` and `client secret` are one name.
+/// Splits a name into words, so that `clientSecret`, `client_secret`, `client.secret` and `client secret` are the same.
 fn parts(name: &str) -> Vec<String> {
     let mut words = String::new();
     let mut small = false;
@@ -112,7 +112,7 @@ fn kind(name: &str) -> Option<Name> {
     let last = parts.last()?.as_str();
     let before = parts.len().checked_sub(2).and_then(|at| parts.get(at)).map(String::as_str);
     match last {
-        // A file that holds the secret is not the secret.
+        // A file that contains the secret is not the secret itself.
         "file" | "path" | "dir" | "id" => None,
         "key" => before.is_some_and(|before| KEYS.contains(&before)).then_some(Name::Sure),
         "token" | "auth" | "bearer" | "pass" => Some(Name::Maybe),
@@ -128,12 +128,12 @@ fn is_secret(kind: Name, name: &str, sign: &str, value: &str) -> bool {
     if bare.is_empty() || value.contains(MARK.trim_end_matches(']')) {
         return false;
     }
-    // The working directory has the same name in a shell.
+    // In a shell, `pwd` is also the working directory.
     if name.eq_ignore_ascii_case("pwd") && bare.starts_with(['/', '~']) {
         return false;
     }
     match (sign.trim().to_ascii_lowercase().as_str(), kind) {
-        // `login me password X`: these words occur in prose too, so the value must not look like a word.
+        // As in `login me password X`. These words also occur in prose, so the value must not look like a word.
         ("", kind) => kind == Name::Sure && odd && bare.len() >= 6 && bare.contains(|c: char| c.is_ascii_digit()),
         ("is" | "は", Name::Sure) => odd || value.starts_with('「'),
         ("is" | "は", Name::Maybe) => odd && bare.len() >= 8,

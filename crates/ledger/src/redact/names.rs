@@ -6,12 +6,12 @@ use super::named::{MARK, is_sure};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hidden {
     Secret,
-    /// `Authorization: Bearer ...`: the header's name may be shown.
+    /// A header such as `Authorization: Bearer ...`, whose name may be shown.
     Header,
-    /// A person's words. llama-bench uses the same option for numbers of tokens, which may be shown.
+    /// A person's words. llama-bench uses the same option for token counts, which may be shown.
     Prompt,
-    /// The name of a variable that contains the secret: `--key-env LLAMA_API_KEY`. If a key was typed there by mistake,
-    /// it is hidden.
+    /// The name of a variable that contains the secret: `--key-env LLAMA_API_KEY`. If the user typed a key there by
+    /// mistake, it is hidden.
     Variable,
 }
 
@@ -32,7 +32,7 @@ const SECRETS: [&str; 14] = [
     "token",
 ];
 
-/// llama.cpp, common/arg.cpp.
+/// Options for prompts, from common/arg.cpp of llama.cpp.
 const PROMPTS: [&str; 10] = [
     "p",
     "prompt",
@@ -51,7 +51,7 @@ pub(super) fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Programs whose `-p` is a prompt, also in running text.
+/// Whether `-p` of a program is a prompt, also in running text.
 pub(super) fn runs_models(word: &str) -> bool {
     let name = program(word.trim_matches(['"', '\'', '`', '(']));
     name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)
@@ -88,7 +88,7 @@ pub(super) fn option(program: &str, word: &str) -> Option<Hidden> {
 }
 
 fn secret(name: &str) -> Option<Hidden> {
-    // A file that holds the secret is not the secret.
+    // A file that contains the secret is not the secret itself.
     let names_a_file = ["file", "path", "dir"].iter().any(|end| name.ends_with(end));
     (!names_a_file && name.split('-').any(|part| SECRETS.contains(&part))).then_some(Hidden::Secret)
 }
@@ -106,13 +106,13 @@ pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
     }
 }
 
-/// `Authorization: ...`, `X-Api-Key: ...`, `Cookie: ...`.
+/// Whether a header contains a secret: `Authorization: ...`, `X-Api-Key: ...`, `Cookie: ...`.
 fn header(line: &str) -> bool {
     let name = line.split(':').next().unwrap_or_default().trim().to_ascii_lowercase();
     name.contains("cookie") || name.split('-').any(|part| SECRETS.contains(&part))
 }
 
-/// `ollama run MODEL WORDS...`: the words are a prompt.
+/// Whether the word is part of a prompt: the words after the model in `ollama run MODEL WORDS...`.
 pub(super) fn ollama_prompt<S: AsRef<str>>(words: &[S], at: usize) -> bool {
     let plain = |word: &S| !word.as_ref().starts_with('-');
     let mut before = words.iter().take(at).skip(1).filter(|word| plain(word));
@@ -120,7 +120,7 @@ pub(super) fn ollama_prompt<S: AsRef<str>>(words: &[S], at: usize) -> bool {
     run && before.next().is_some() && words.get(at).is_some_and(plain)
 }
 
-/// `LLAMA_API_KEY`, `OLLAMA_AUTH`, `HF_TOKEN`.
+/// Whether a variable contains a secret: `LLAMA_API_KEY`, `OLLAMA_AUTH`, `HF_TOKEN`.
 pub(super) fn variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "API", "CREDENTIAL", "COOKIE", "PROMPT"]
@@ -128,7 +128,7 @@ pub(super) fn variable(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// A field of a JSON document. `key` alone is not a secret.
+/// Whether a field of a JSON document contains a secret. `key` alone does not.
 pub(super) fn field(name: &str) -> bool {
     if is_sure(name) {
         return true;
@@ -137,7 +137,7 @@ pub(super) fn field(name: &str) -> bool {
     name != "key" && (secret(&name).is_some() || name == "prompt" || name == "system-prompt")
 }
 
-/// A query parameter of a URL: `?token=`, `&X-Amz-Signature=`.
+/// Whether a query parameter of a URL contains a secret: `?token=`, `&X-Amz-Signature=`.
 pub(super) fn parameter(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     secret(&name).is_some() || name.split('-').any(|part| ["sig", "signature", "code", "session"].contains(&part))

@@ -1,4 +1,4 @@
-//! Planted secrets: each must be removed, and the text around it must remain.
+//! Tests with planted secrets: each must be removed, and the text around it must remain.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Secrets in running text: URLs, headers, assignments, options, and tokens with a known shape.
+//! Finds secrets in running text: URLs, headers, assignments, options, and tokens with a known form.
 
 use super::named::{self, MARK, pattern};
 use super::names::{self, Hidden};
@@ -6,8 +6,7 @@ use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Every text in which the patterns below can match also matches this one. Most texts do not, so this check is a fast
-/// path.
+/// Matches every text in which one of the patterns below can match. Most texts do not match, so this check is fast.
 static SUSPECT: LazyLock<Regex> = LazyLock::new(|| {
     let words = "@|://|auth|bearer|key|token|secret|pass|api|cookie|credential|pwd|パス|暗証|合言葉|秘密|キー|トークン|prompt|-sys|-hft|-p[ =]|hf_|sk-|gh[pousr]_|akia|eyj";
     pattern(&format!("(?i){words}"))
@@ -40,15 +39,15 @@ static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
     ]
 });
 
-/// `"api_key": "..."` in a log line that is or contains JSON.
+/// A field such as `"api_key": "..."` in a log line that is or contains JSON.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#""([\w-]+)"(\s*:\s*)"((?:[^"\\]|\\.)*)""#));
 
-/// An option and its value: a quoted text or a word, also in a printed list of words.
+/// An option and its value. The value is a quoted text or a word, also in a printed list of words.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(^|[\s"'\[(])(--?[A-Za-z][\w-]*)(=|["']?\s*,\s*|\s+)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',\])]+)"#)
 });
 
-/// Hugging Face, OpenAI, GitHub, AWS, JSON web tokens.
+/// Tokens of Hugging Face, OpenAI, GitHub and AWS, and JSON web tokens.
 static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)",
@@ -116,7 +115,7 @@ fn options(line: &str) -> String {
             Some(_) => {
                 shown.push_str(&rest[..value.start()]);
                 shown.push_str(MARK);
-                // `"--key", X"`: a quote opened before the option closes after the value.
+                // As in `"--key", X"`: a quote that was opened before the option closes after the value.
                 value.end()
             }
             None => {

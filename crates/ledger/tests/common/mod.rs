@@ -1,4 +1,4 @@
-//! What the tests write into a ledger, and a child process that writes.
+//! The rows that the tests write into a ledger, and a child process that writes.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use evidence::{About, Coverage, Fact, Finding, Observation, ObserverId, Shipped, Subject};

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What each bundle is for: families, types, template ranges, live kernels and stubs.
+/// The role of each bundle: families, types, template ranges, live kernels and stubs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Bundles {
     pub file: String,
-    /// The target that was asked for; null: over all.
+    /// The requested target; null for all targets.
     pub target: Option<String>,
     pub bundle_table: Vec<BundleRow>,
-    /// Kernels whose names the grammar does not read.
+    /// Kernels whose names do not match the name grammar.
     pub unknown_names: usize,
 }
 
@@ -28,10 +28,10 @@ pub struct BundleRow {
     pub size: u64,
     pub code_objects: u64,
     pub kernels: usize,
-    /// With code on at least one of the targets.
+    /// Kernels with code for at least one of the targets.
     pub live: usize,
     pub stubs: usize,
-    /// The main one first.
+    /// The main family first.
     pub families: Vec<&'static str>,
     pub path: Option<String>,
     pub types: BTreeSet<String>,
@@ -41,7 +41,7 @@ pub struct BundleRow {
     pub unknown_names: Vec<String>,
 }
 
-/// Kernels that differ in one template parameter only.
+/// Kernels that differ only in one template parameter.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Variant {
     text: String,

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CensusAnswer {
     file: String,
-    /// With --record.
+    /// Only with --record.
     sha256: Option<String>,
     /// kernel, bundle or target.
     by: &'static str,
-    /// Every word of every code section was an instruction or padding.
+    /// Whether every word of every code section was an instruction or padding.
     complete: bool,
     objects: u64,
     kernels: u64,
@@ -38,12 +38,12 @@ struct CountedGroup {
     /// The symbol.
     kernel: Option<String>,
     objects: u64,
-    /// No table for their processor, no machine code, or not readable.
+    /// Code objects without a table for their processor, without machine code, or unreadable.
     objects_not_counted: u64,
     kernels: u64,
     functions: u64,
     stubs: u64,
-    /// Kernels that are no stubs, and that the decoded code proves to change nothing.
+    /// Kernels that are not stubs, but whose decoded code proves that they change nothing.
     no_effect: u64,
     code_bytes: u64,
     instructions: u64,
@@ -58,7 +58,7 @@ struct CountedGroup {
     facts: Option<Facts>,
 }
 
-/// Only by kernel.
+/// Only when grouped by kernel.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Facts {
     name: String,
@@ -68,9 +68,9 @@ struct Facts {
     lds_bytes: Option<u32>,
     scratch_bytes: Option<u32>,
     wavefront: Option<u32>,
-    /// The kind of stub that it is.
+    /// The kind of stub.
     stub: Option<String>,
-    /// What the whole code proves, where it computes nothing.
+    /// The proof from the whole code, if it computes nothing.
     proof: Option<&'static str>,
 }
 

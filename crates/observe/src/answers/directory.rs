@@ -12,17 +12,17 @@ use tensile::Service;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Directory {
     pub directory: String,
-    /// The target that was asked about.
+    /// The requested target.
     pub target: Option<String>,
     pub libraries: Vec<Library>,
     pub catalogs: Vec<Catalog>,
-    /// Is what is listed all there is?
+    /// Whether the list is complete.
     pub conclusion: Conclusion,
-    /// How it serves the GPU that was asked about; null where none was.
+    /// How it serves the requested GPU; null if none was requested.
     pub serves: Option<Serving>,
-    /// What could not be looked at, with the reason.
+    /// Files and directories that could not be examined, with the reason.
     pub unread: Vec<String>,
-    /// Archives and packages: what is in them was not looked at.
+    /// Archives and packages, whose content was not examined.
     pub not_looked_into: Vec<Pack>,
 }
 
@@ -30,19 +30,19 @@ impl Answer for Directory {
     const SCHEMA: &'static str = "whichkernel.inspect-directory/2";
 }
 
-/// Two questions about a directory and one GPU.
+/// Two answers about a directory and one GPU.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Serving {
-    /// Would the GPU find kernels in anything that lies there?
+    /// Whether any file there has kernels for the GPU.
     pub any: Conclusion,
-    /// Does everything that lies there for GPUs of its vendor serve it?
+    /// Whether everything there for GPUs of its vendor serves it.
     pub all: Conclusion,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Library {
     pub path: String,
-    /// How many loose code objects and bundles; null for a library.
+    /// The number of loose code objects and bundles; null for a library.
     pub loose_files: Option<usize>,
     pub size: u64,
     pub soname: Option<String>,
@@ -54,12 +54,12 @@ pub struct Library {
     /// Kernels per target id.
     pub targets: BTreeMap<String, u64>,
     pub stubs: u64,
-    /// SPIR-V modules; looked for in files with device code and in those that need the Vulkan loader, in all where a GPU was asked
-    /// about.
+    /// SPIR-V modules. Searched in files with device code and in files that need the Vulkan loader; in all files if a
+    /// GPU was requested.
     pub spirv_modules: usize,
-    /// null where nobody can say, or nobody asked.
+    /// null if unknown or not requested.
     pub serves: Option<bool>,
-    /// The target whose code would be taken.
+    /// The target whose code would be used.
     pub taken: Option<String>,
     pub problem: Option<String>,
 }
@@ -73,7 +73,7 @@ pub struct Catalog {
     /// Files per target.
     pub targets: BTreeMap<String, usize>,
     pub service: Option<ServiceAnswer>,
-    /// The runtime was fetched for these targets only.
+    /// Set if the runtime was fetched for these targets only.
     pub fetched_for: Option<Vec<String>>,
 }
 
@@ -83,7 +83,7 @@ pub struct ServiceAnswer {
     target: String,
     /// no, not-known, partly, fallback-only or yes.
     verdict: &'static str,
-    /// What the verdict rests on.
+    /// The basis of the verdict.
     conclusion: Conclusion,
     files: usize,
     root: Option<String>,

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is in one file: bundles, targets, coverage of every byte.
+/// The content of one file: bundles, targets, coverage of every byte.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FileAnswer {
     file: String,
@@ -23,9 +23,9 @@ pub struct FileAnswer {
     /// host, code-object, bundles, kpack, nvidia, spirv or unknown.
     form: &'static str,
     bundles: Vec<Bundle>,
-    /// By full target id, without the host's entries.
+    /// By full target id, without host entries.
     targets: BTreeMap<String, Target>,
-    /// How many `__hip_fatbin_wrapper`s the host side has.
+    /// The number of `__hip_fatbin_wrapper`s on the host side.
     wrappers: usize,
     /// Code objects outside the device sections.
     embedded: Vec<EmbeddedObject>,
@@ -35,12 +35,12 @@ pub struct FileAnswer {
     kpack: Option<Kpack>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nvidia: Option<NvidiaAnswer>,
-    /// SPIR-V modules for Vulkan, together; `--modules` has each.
+    /// The SPIR-V modules for Vulkan, in total; `--modules` lists each.
     #[serde(skip_serializing_if = "Option::is_none")]
     spirv: Option<ModulesTotal>,
-    /// Is what is listed all there is?
+    /// Whether the list is complete.
     conclusion: Conclusion,
-    /// The file itself, where it is a code object.
+    /// The file itself, if it is a code object.
     #[serde(skip_serializing_if = "Option::is_none")]
     code_object: Option<Object>,
 }
@@ -49,7 +49,7 @@ impl Answer for FileAnswer {
     const SCHEMA: &'static str = "whichkernel.inspect/1";
 }
 
-/// Would a GPU find kernels in this file? The overview, and the answer.
+/// Whether a GPU would find kernels in this file: the overview, and the answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HasTarget {
     #[serde(flatten)]
@@ -64,9 +64,9 @@ impl Answer for HasTarget {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ServesTarget {
     target: String,
-    /// null where nobody can say.
+    /// null if unknown.
     answer: Option<bool>,
-    /// The target whose code would be taken.
+    /// The target whose code would be used.
     taken: Option<String>,
     /// own, generic or compiled-when-loaded.
     how: Option<&'static str>,
@@ -98,7 +98,7 @@ struct Object {
     stubs: u64,
     /// elf, spirv, bitcode, ...
     format: String,
-    /// The kpack archive that it lies in.
+    /// The kpack archive that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,7 +107,7 @@ struct Object {
     problems: Vec<Trouble>,
 }
 
-/// A place that names another target than `e_flags`, which the loader believes.
+/// A place that names another target than `e_flags`, which the loader uses.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Contradicts {
     place: String,
@@ -125,9 +125,9 @@ struct Target {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct EmbeddedObject {
-    /// In the file: of the object, or of what it was unpacked from.
+    /// The offset in the file of the object, or of the data that it was unpacked from.
     offset: u64,
-    /// `gzip`, `xz > zip`: what it was unpacked from. Absent where it lies there as it is.
+    /// The containers that it was unpacked from: `gzip`, `xz > zip`. Absent if it is uncompressed.
     #[serde(skip_serializing_if = "String::is_empty")]
     inside: String,
     size: u64,
@@ -138,17 +138,17 @@ struct EmbeddedObject {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Bytes {
     complete: bool,
-    /// Of device code.
+    /// Bytes of device code.
     bytes: u64,
     scanned: u64,
     padding: u64,
     not_understood: u64,
     ranges: Vec<NotUnderstood>,
     rest_of_file_searched: bool,
-    /// Bytes of the whole file by what they belong to: device-code, headers, host-code, host-tables, debug, host-data, between-sections,
-    /// behind-the-end, not-readable.
+    /// Bytes of the whole file by kind: device-code, headers, host-code, host-tables, debug, host-data,
+    /// between-sections, behind-the-end, not-readable.
     file: BTreeMap<&'static str, u64>,
-    /// What may hold device code outside the device sections and cannot be looked into.
+    /// Parts outside the device sections that may contain device code but cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_readable: Vec<NotReadable>,
 }
@@ -175,10 +175,10 @@ struct Trouble {
     error: String,
 }
 
-/// Where the device code of the file went.
+/// The location of the file's device code.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Kpack {
-    /// Under this name its code lies in the archives.
+    /// The name of its code in the archives.
     name: String,
     search_paths: Vec<String>,
     disabled: bool,
@@ -194,7 +194,7 @@ struct FoundArchive {
 }
 
 impl FileAnswer {
-    /// `named`: which targets were asked for.
+    /// `named`: whether a target was requested.
     pub fn new(path: &Path, report: &FileReport, named: &dyn Fn(&str) -> bool) -> Self {
         let target = |t: inventory::TargetSummary| Target {
             kernels: t.kernels,

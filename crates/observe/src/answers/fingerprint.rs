@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What build a file is: ROCm release, compilers, and the window of llama.cpp builds that declare its kernels.
+/// The build of a file: ROCm release, compilers, and the range of llama.cpp builds that declare its kernels.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Fingerprinted {
     file: String,
@@ -24,19 +24,19 @@ pub struct Fingerprint {
     rocm: Vec<Release>,
     host_tools: BTreeSet<String>,
     device_tools: BTreeSet<String>,
-    /// The newest symbol version asked of each GPU library.
+    /// The newest required symbol version of each GPU library.
     required: Vec<String>,
-    /// null where no ggml kernel is in it.
+    /// null if it contains no ggml kernel.
     ggml: Option<Builds>,
     table: Known,
-    /// null where no source was named.
+    /// null if no source was named.
     against: Option<Compared>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Release {
     release: String,
-    /// What says so.
+    /// The evidence for it.
     says: String,
 }
 
@@ -54,7 +54,7 @@ struct Builds {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Span {
     from: u32,
-    /// null: open, the table ends before.
+    /// null: open, because the table ends before.
     to: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ struct Bound {
     kernel: String,
 }
 
-/// How far the table of builds reaches.
+/// The range of the table of builds.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Known {
     start: u32,
@@ -74,10 +74,10 @@ struct Known {
     commit: String,
 }
 
-/// Can that source have built it?
+/// Whether that source can have built it.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Compared {
-    /// null where nobody can say.
+    /// null if unknown.
     possible: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<usize>,

@@ -1,4 +1,4 @@
-//! Presence questions ("is there any of it?"), each with its conclusion.
+//! Presence questions, each with its conclusion.
 
 use crate::census::{Groups, Question};
 use answer::Answer;
@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Is there any instruction of this family, or with this start?
+/// Whether there is any instruction of this family, or with this prefix.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Has {
     pub answers: Vec<HasAnswer>,
-    /// Every word of every code section was an instruction or padding.
+    /// Whether every word of every code section was an instruction or padding.
     pub complete: bool,
     pub undecoded: usize,
     pub cut: usize,
@@ -25,9 +25,9 @@ impl Answer for Has {
 pub struct HasAnswer {
     pub what: String,
     pub count: u64,
-    /// Found, or nothing was left undecoded in which it could be.
+    /// True if it was found, or if everything was decoded.
     pub certain: bool,
-    /// Families beside it that are there and were not asked for.
+    /// Related families that are present but were not requested.
     pub related: BTreeMap<&'static str, u64>,
     pub conclusion: Conclusion,
 }

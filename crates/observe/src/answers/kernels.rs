@@ -1,4 +1,5 @@
-//! Kernels one by one. Written row by row while the file is read; the type of the whole exists for its schema.
+//! Kernels one by one. Rows are written while the file is read; the type of the whole answer exists only for its
+//! schema.
 
 use answer::Answer;
 use codeobject::nvidia::{CubinKernel, Row};
@@ -18,7 +19,8 @@ impl Answer for Kernels {
     const SCHEMA: &'static str = "whichkernel.inspect-kernels/1";
 }
 
-/// One kernel of one code object; what its maker does not state is null, what its vendor does not have is left out.
+/// One kernel of one code object. Values that the compiler does not state are null; values that the vendor does not
+/// have are omitted.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum KernelRow {
@@ -49,7 +51,7 @@ pub struct AmdKernel {
     stub_kind: String,
     code_size: Option<u64>,
     args: Vec<Argument>,
-    /// Where the descriptor, which the hardware believes, says something else than the metadata.
+    /// Values for which the descriptor, which the hardware uses, differs from the metadata.
     differences: Vec<Difference>,
 }
 
@@ -75,7 +77,7 @@ pub struct Difference {
 pub struct NvidiaKernel {
     name: String,
     mangled: String,
-    /// The number of its container.
+    /// The index of its container.
     bundle: usize,
     target: String,
     registers: Option<u32>,
@@ -85,7 +87,7 @@ pub struct NvidiaKernel {
     wavefront: u32,
     kernarg_size: Option<u32>,
     max_workgroup: Option<u32>,
-    /// SASS is not decoded: not known.
+    /// null: SASS is not decoded.
     stub: Option<bool>,
     stub_kind: &'static str,
     code_size: Option<u64>,
@@ -149,7 +151,7 @@ impl KernelRow {
     }
 }
 
-/// The metadata names AGPRs only for targets that have them; elsewhere a kernel uses none.
+/// The metadata states AGPRs only for targets that have them; on other targets a kernel uses none.
 pub fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
     let processor = object.processor();
     let has_none = !processor.is_empty() && !codeobject::descriptor::has_agprs(processor);

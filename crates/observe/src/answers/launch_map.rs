@@ -12,14 +12,14 @@ use serde::Serialize;
 pub struct LaunchMapAnswer {
     pub file: String,
     pub size: u64,
-    /// The target whose code objects were looked into; null: none was asked for.
+    /// The target whose code objects were examined; null if none was requested.
     pub target: Option<String>,
     pub launch_map: Vec<MapRow>,
     pub wrappers: Vec<WrapperRow>,
     pub completeness: Completeness,
-    /// Is the map all that the constructors register?
+    /// Whether the map contains everything that the constructors register.
     pub conclusion: Conclusion,
-    /// Kernels of the target's code objects that no constructor registers; null where no target was asked for.
+    /// Kernels of the target's code objects that no constructor registers; null if no target was requested.
     pub unregistered: Option<Vec<Unregistered>>,
 }
 
@@ -29,14 +29,14 @@ impl Answer for LaunchMapAnswer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MapRow {
-    /// Address at load bias 0.
+    /// The address at load bias 0.
     handle: u64,
     mangled: String,
     bundle: Option<usize>,
     name: String,
     wrapper: u64,
     kind: &'static str,
-    /// The registration that counts where a handle is registered twice.
+    /// Whether this registration is effective, if a handle is registered twice.
     winner: bool,
     exported: bool,
     constructor: usize,

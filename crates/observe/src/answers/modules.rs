@@ -14,11 +14,11 @@ use std::path::Path;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Modules {
     pub file: String,
-    /// Only where it was asked for.
+    /// Only if requested.
     pub sha256: Option<String>,
     pub total: ModulesTotal,
     pub modules: Vec<ModuleRow>,
-    /// Is what is listed all there is?
+    /// Whether the list is complete.
     pub conclusion: Conclusion,
 }
 
@@ -26,40 +26,41 @@ impl Answer for Modules {
     const SCHEMA: &'static str = "whichkernel.inspect-modules/1";
 }
 
-/// All modules of a file together.
+/// All modules of a file in total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ModulesTotal {
     pub modules: usize,
-    /// How many are for each client API: vulkan, opencl (which Level Zero takes, too), unknown.
+    /// The number of modules for each client API: vulkan, opencl (also for Level Zero), unknown.
     pub environments: BTreeMap<&'static str, u64>,
-    /// By hash: one module may lie there twice.
+    /// By hash, because a module may occur twice.
     pub different: usize,
     pub bytes: u64,
-    /// Modules whose name the file's symbols tell.
+    /// Modules that the file's symbols name.
     pub named: usize,
     pub instructions: u64,
-    /// Modules by what they ask of the GPU: `matrix`, `dot`, `f16`, ...
+    /// Modules by required GPU feature: `matrix`, `dot`, `f16`, ...
     pub features: BTreeMap<String, usize>,
-    /// The instruction census: how often each operation stands in all of them.
+    /// The instruction census: the number of each operation in all modules.
     pub operations: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ModuleRow {
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
     pub size: u64,
     /// SHA-256 of the module without float controls, which a program may add when it runs.
     pub module: String,
-    /// Of the symbol that it lies at; null in a stripped file.
+    /// The name of the symbol at its position; null in a stripped file.
     pub name: Option<String>,
-    /// Of SPIR-V: `1.5`.
+    /// The SPIR-V version: `1.5`.
     pub version: String,
     /// By its memory model: vulkan, opencl or unknown.
     pub environment: &'static str,
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
-    /// What it asks of the GPU: `matrix` (cooperative matrices), `dot` (integer dot products), `f16`, `bf16`, `int8`, `subgroup`.
+    /// Required GPU features: `matrix` (cooperative matrices), `dot` (integer dot products), `f16`, `bf16`, `int8`,
+    /// `subgroup`.
     pub features: Vec<String>,
     pub entry_points: Vec<EntryPoint>,
     /// Specialization constants that a pipeline may set: number and first word of the default.
@@ -77,7 +78,7 @@ pub struct EntryPoint {
     pub name: String,
     /// `GLCompute` for a kernel.
     pub model: String,
-    /// Invocations of a group, where the module fixes them.
+    /// The work-group size, if the module fixes it.
     pub local_size: Option<[u32; 3]>,
 }
 

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// The chains of libraries that a file, or the files of a directory, would bring along.
+/// The libraries that a file, or the files of a directory, would load.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Needed {
     file: String,
-    /// The tree in which they were looked for.
+    /// The tree in which the libraries were searched for.
     root: String,
     needed: Vec<ChainAnswer>,
 }
@@ -23,7 +23,7 @@ impl Answer for Needed {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ChainAnswer {
     objects: Vec<Object>,
-    /// From and to, by place in `objects`.
+    /// From and to, as indexes in `objects`.
     edges: Vec<(usize, usize)>,
 }
 
@@ -32,7 +32,7 @@ struct Object {
     name: String,
     path: String,
     soname: Option<String>,
-    /// How the loader found it; missing: it did not.
+    /// How the loader found it; missing if it did not.
     how: &'static str,
     needed: Vec<String>,
     rpath: Vec<String>,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a file has for NVIDIA GPUs.
+/// The content of a file for NVIDIA GPUs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NvidiaAnswer {
     sections: Vec<Section>,
@@ -18,7 +18,7 @@ pub struct NvidiaAnswer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Section {
-    /// linked, relocatable or embedded (in no section for fatbins; offsets count in the file).
+    /// linked, relocatable or embedded (in no section for fatbins; offsets are in the file).
     region: &'static str,
     offset: u64,
     size: u64,
@@ -56,7 +56,7 @@ struct Target {
     region: &'static str,
     images: usize,
     kernels: usize,
-    /// Kernels whose registers are stated; PTX states none.
+    /// Kernels whose registers are stated; PTX states no registers.
     kernels_with_registers: usize,
     registers_min: Option<u32>,
     registers_max: Option<u32>,

@@ -7,7 +7,7 @@ use evidence::Conclusion;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a process has loaded, and the edge that brought each library.
+/// The libraries that a process has loaded, and the edge that loaded each of them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProcessAnswer {
     process: u32,
@@ -16,31 +16,32 @@ pub struct ProcessAnswer {
     ld_library_path: String,
     ld_preload: Vec<String>,
     libraries: Vec<Library>,
-    /// Archives with device code that left its library, open or mapped.
+    /// Open or mapped archives with device code that was moved out of its library.
     kpack_archives: Vec<String>,
-    /// ROCm releases, where there is more than one.
+    /// ROCm releases, if there is more than one.
     mixed_releases: Vec<String>,
-    /// cuda, hip, vulkan: those whose libraries are loaded, in the order in which ggml registers them. Loaded is not used.
+    /// cuda, hip, vulkan: backends with loaded libraries, in the order in which ggml registers them. A loaded backend
+    /// is not necessarily used.
     backends: Vec<&'static str>,
-    /// Device files of GPUs that it holds open.
+    /// GPU device files that it has open.
     devices: Vec<String>,
-    /// null where Vulkan is not loaded.
+    /// null if Vulkan is not loaded.
     vulkan: Option<Vulkan>,
-    /// Is a library of a GPU stack loaded?
+    /// Whether a library of a GPU stack is loaded.
     gpu_stack: Conclusion,
-    /// Is what is told of the libraries all there is?
+    /// Whether the information on the libraries is complete.
     conclusion: Conclusion,
 }
 
-/// What a process has of Vulkan, as paths.
+/// The Vulkan stack of a process, as paths.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Vulkan {
     loader: Vec<String>,
     drivers: Vec<String>,
     layers: Vec<String>,
-    /// Mesa's stand-in takes the place of a kernel driver: nothing is executed.
+    /// Whether Mesa's stand-in replaces the kernel driver, so that nothing is executed.
     stand_in: bool,
-    /// Every driver that is loaded computes on the processor.
+    /// Whether every loaded driver computes on the CPU.
     processor_only: bool,
 }
 
@@ -52,7 +53,7 @@ impl Answer for ProcessAnswer {
 struct Library {
     path: String,
     soname: Option<String>,
-    /// The part of the GPU stack that it is.
+    /// The part of the GPU stack that it belongs to.
     part: Option<&'static str>,
     version: Option<String>,
     release: Option<String>,

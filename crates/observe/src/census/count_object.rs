@@ -71,7 +71,7 @@ pub struct FunctionCensus {
     pub alias: bool,
     /// None for a device function that is not a kernel.
     pub kernel: Option<KernelFacts>,
-    /// What the decoded code proves.
+    /// The proof from the decoded code.
     pub proof: Proof,
     /// Determined by the inventory's rule, which all code uses to count stubs.
     pub stub: Stub,

@@ -67,18 +67,18 @@ impl Side {
     }
 }
 
-/// What `diff A B` answers of two files with GPU code.
+/// The answer of `diff A B` for two files with GPU code.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KernelDiff {
     pub a: SideAnswer,
     pub b: SideAnswer,
-    /// Every word of the code of both was decoded.
+    /// Whether every word of the code of both was decoded.
     pub complete: bool,
-    /// Are they the same, and how far does that reach?
+    /// Whether they are the same, and how complete the comparison was.
     pub conclusion: Conclusion,
-    /// Names that either has.
+    /// The number of kernel names on either side.
     pub kernels: usize,
-    /// How many of them are not the same in both.
+    /// How many of them differ.
     pub differ: usize,
     pub differences: Vec<KernelDifference>,
 }
@@ -87,23 +87,23 @@ impl Answer for KernelDiff {
     const SCHEMA: &'static str = "whichkernel.diff-kernel/1";
 }
 
-/// One of the two.
+/// One side of the comparison.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SideAnswer {
     pub file: String,
     pub target: String,
     pub kernels: usize,
-    /// Kernels of a name that another bundle has too; the first was taken, the others were not compared.
+    /// Kernels whose name occurs in several bundles; the first one was compared, the others were not.
     pub repeated: usize,
 }
 
-/// One thing that differs; no number where the kernel, or the number, is not there, and none on either side where bytes differ that no
-/// number speaks of.
+/// One difference. A number is null if that side does not have the kernel or the number; both are null for a difference
+/// in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KernelDifference {
     pub kernel: String,
-    /// `kernel` where only one side has it; `VGPR`, `instructions`, a family or a mnemonic; of the bytes `instruction sequence`,
-    /// `operands and constants`, `descriptor` or `metadata`.
+    /// `kernel` if only one side has it; `VGPR`, `instructions`, a family or a mnemonic; for bytes `instruction
+    /// sequence`, `operands and constants`, `descriptor` or `metadata`.
     pub what: String,
     pub a: Option<u64>,
     pub b: Option<u64>,

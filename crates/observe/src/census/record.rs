@@ -81,7 +81,7 @@ fn canary(groups: &Groups) -> Canary {
     if groups.ending == 0 {
         return Canary::None;
     }
-    Canary::in_target(format!("s_endpgm in {} of {} kernels", groups.ending, groups.kernels))
+    Canary::in_target(say!("canary-kernel-ends", ending = groups.ending, kernels = groups.kernels))
 }
 
 fn coverage(groups: &Groups, target: &str) -> Coverage {

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The observer's name in the ledger.
 const NAME: &str = "inspect";
 
-/// A kernel catalog of the directory, with what is known about the requested GPU.
+/// A kernel catalog of the directory, with the conclusion for the requested GPU.
 #[derive(Debug)]
 pub struct CatalogSaid<'a> {
     pub path: &'a Path,

@@ -83,7 +83,7 @@ pub fn catalog(
     }
     let only = [library];
     let views = ["catalog.file", "catalog.files"].map(|topic| View::new(topic).only(only)).to_vec();
-    let canary = names.first().map_or(Canary::None, |name| Canary::in_target(format!("{name} in the same listing")));
+    let canary = names.first().map_or(Canary::None, |name| Canary::in_target(say!("canary-listed", name)));
     let swept = see(target, Finding::Swept)?.view(FieldOfView::new(views).reach(say!("view-catalog"))).canary(canary);
     out.push(Sighting::from(swept).with(Raw::text(names.join("\n"))));
     Ok(out)

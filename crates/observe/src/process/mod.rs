@@ -1,4 +1,4 @@
-//! What a process has loaded, and which edge pulled each library in: rung Loaded.
+//! The libraries that a process has loaded, and the edge that loaded each of them: rung Loaded.
 //!
 //! Reads only `/proc/PID`; it attaches to nothing, and stops and runs nothing. Files are opened through
 //! `/proc/PID/root`, so that the libraries are those that the process sees in its container or chroot. A file that was

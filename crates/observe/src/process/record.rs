@@ -1,8 +1,9 @@
-//! What a process has loaded, as observations on the rung Loaded.
+//! The libraries that a process has loaded, as observations on the rung Loaded.
 
 use crate::process::{Process, ProcessMaps};
 use crate::{Observer, Raw, Sighting};
 use evidence::{About, Canary, Coverage, Fact, Finding, Loaded, Observation, Refused, Subject, Window};
+use say::say;
 
 impl Process {
     /// One observation per GPU library, one for their number, and a sweep, because the whole address space was read.
@@ -37,7 +38,7 @@ impl Process {
         all.push(saw(Fact::new("library.count", About::default(), count))?);
         // The canary: the program itself must be in its maps, and was.
         for (_, view) in ProcessMaps.field_of_view() {
-            let swept = on(Finding::Swept)?.view(view).canary(Canary::in_target("the program's own mapping"));
+            let swept = on(Finding::Swept)?.view(view).canary(Canary::in_target(say!("canary-own-mapping")));
             all.push(Sighting::from(swept).with(maps()));
         }
         Ok(all)

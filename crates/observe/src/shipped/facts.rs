@@ -143,7 +143,7 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// The roles of the bundles, and what the kernels show about the source.
+    /// The roles of the bundles, and the source facts that the kernels show.
     pub fn roles(&self, target: &TargetId, kernels: &[KernelFact]) -> Result<Vec<Sighting>> {
         let subject = self.subject.clone().target(target.to_string());
         let mut all = Vec::new();
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// The requested host symbols that exist, and that no others with these names do.
+    /// The requested host symbols that exist, and a sweep from which the absence of the others follows.
     pub fn symbols(&self, path: &Path) -> Result<Vec<Sighting>> {
         let found = if self.symbols.is_empty() { None } else { symbols::symbols(path, &self.symbols) };
         let Some(found) = found else { return Ok(Vec::new()) };
@@ -214,13 +214,13 @@ impl<'a> Writer<'a> {
         let has_host = |summary: &inventory::BundleSummary| summary.entries.iter().any(|entry| !entry.is_device());
         match self.report.form {
             Form::CodeObject if self.report.object.as_ref().is_some_and(|object| object.kernels > 0) => {
-                Canary::in_target("the object's own kernels")
+                Canary::in_target(say!("canary-object-kernels"))
             }
             _ if !bundles.is_empty() && bundles.iter().all(has_host) => {
-                Canary::in_target(format!("the host entry of all {} bundles", bundles.len()))
+                Canary::in_target(say!("canary-host-entries", count = bundles.len()))
             }
             _ if self.report.kpack.is_some() && !bundles.is_empty() && bundles.iter().all(packed) => {
-                Canary::in_target(format!("code in the archives for all {} wrappers", bundles.len()))
+                Canary::in_target(say!("canary-archives", count = bundles.len()))
             }
             _ if self.report.nvidia.is_none() && bundles.is_empty() => spirv::canary(self.report),
             _ => self.report.nvidia.as_ref().filter(|_| bundles.is_empty()).map_or(Canary::None, nvidia::canary),

@@ -29,7 +29,7 @@ pub struct Gather<'a> {
     pub list: bool,
 }
 
-/// What was gathered of a file.
+/// The kernels gathered from a file.
 #[derive(Debug, Clone, Default)]
 pub struct Gathered {
     /// The kernels of the wanted target.

@@ -1,7 +1,7 @@
 //! The device code that a file ships, every byte of it, as observations on the rung Shipped.
 //!
-//! `inspect --record` and `investigate` both write what [`look`] returns. An absence ("no code for gfx942") is never
-//! written as a fact: it follows from a sweep with complete coverage.
+//! `inspect --record` and `investigate` both write the observations that [`look`] returns. An absence ("no code for
+//! gfx942") is never written as a fact: it follows from a sweep with complete coverage.
 
 mod bundles;
 mod conclusions;

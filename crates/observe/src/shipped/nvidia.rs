@@ -50,7 +50,7 @@ pub fn bytes(found: &Inventory) -> (u64, u64) {
     (total, lost.min(total))
 }
 
-/// Adds what could not be read to the coverage.
+/// Adds the unreadable parts to the coverage.
 pub fn missing(found: &Inventory, mut coverage: Coverage) -> Coverage {
     for walked in &found.sections {
         for (offset, len) in &walked.unknown {
@@ -80,7 +80,7 @@ pub fn canary(found: &Inventory) -> Canary {
     met.sort_unstable();
     met.dedup();
     if containers > 0 && met.len() == containers {
-        return Canary::in_target(format!("an image in each of {containers} containers"));
+        return Canary::in_target(say!("canary-images", count = containers));
     }
     Canary::None
 }

@@ -2,6 +2,7 @@
 
 use evidence::{About, Canary};
 use inventory::{Environment, FileReport};
+use say::say;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -26,7 +27,7 @@ pub fn canary(report: &FileReport) -> Canary {
     let entered = report.modules.iter().filter(|of| !of.module.entry_points.is_empty()).count();
     match report.modules.len() {
         0 => Canary::None,
-        all if all == entered => Canary::in_target(format!("an entry point in each of {all} modules")),
+        all if all == entered => Canary::in_target(say!("canary-entry-points", count = all)),
         _ => Canary::None,
     }
 }

@@ -1,4 +1,4 @@
-//! Host symbols, and what the kernels show about the source: facts that an investigation asks for by name.
+//! Host symbols, and source facts that the kernels show: an investigation asks for them by name.
 
 use crate::shipped::kernels::KernelFact;
 use codeobject::demangle;

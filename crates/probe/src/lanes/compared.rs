@@ -15,17 +15,17 @@ pub struct Compared {
     pub what: What,
     pub lane: String,
     pub against: String,
-    /// Of the lane that it is held against.
+    /// The time of the lane that it is compared with.
     pub first_ms: Spread,
     pub other_ms: Spread,
     #[serde(flatten)]
     pub difference: Difference,
-    /// `p` for that many comparisons at once (Holm).
+    /// `p` corrected for the number of comparisons (Holm).
     pub p_adjusted: f64,
     pub verdict: Verdict,
-    /// Types whose path differs, or is known in one lane only.
+    /// Types whose path differs, or is known in only one lane.
     pub paths: Vec<PathPair>,
-    /// Kernels that a watch saw in one of the lanes only.
+    /// Kernels that a watch saw in only one of the lanes.
     pub only_first: Vec<String>,
     pub only_other: Vec<String>,
 }
@@ -45,7 +45,7 @@ say::named! {
     pub enum Verdict: key {
         Faster = "faster",
         Slower = "slower",
-        /// No difference was found, which is not that there is none.
+        /// No difference was found; there may still be one.
         Undecided = "undecided",
     }
 }
@@ -57,7 +57,7 @@ pub struct PathPair {
     pub columns: u64,
     pub first: Option<String>,
     pub other: Option<String>,
-    /// The lower one where both have it: `declared` where one of them was not seen.
+    /// The lower rung of the two: `declared` if one of them was not observed.
     pub rung: Rung,
     /// Whether both lanes have evaluations of this width.
     pub both: bool,

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// How much longer the second takes: 1.1 is a tenth more.
+    /// How much longer the second takes: 1.1 means 10 % more.
     pub ratio: f64,
-    /// The ratio lies between these with `confidence`.
+    /// The ratio is between these values with `confidence`.
     pub low: f64,
     pub high: f64,
-    /// 0.95 at best; fewer runs cannot be as sure.
+    /// At most 0.95; less with few runs.
     pub confidence: f64,
-    /// How often chance alone, with the runs dealt anew, gives as much.
+    /// The probability of such a difference by chance, over all assignments of the runs.
     pub p: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Lanes: the same ladder under different settings of one server, interleaved, and whether the difference is more than chance.
+//! Lanes: the same ladder under different settings of one server, interleaved, with a test whether a difference is more
+//! than chance.
 
 mod compared;
 mod difference;
@@ -19,16 +20,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// The same questions to one server under several settings: both times of each length, whether they differ by more than chance, and
-/// which paths and kernels differ.
+/// The same questions to one server under several settings: both times of each length, whether they differ by more than
+/// chance, and the paths and kernels that differ.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Lanes {
     pub lanes: Vec<Ran>,
-    /// Every length in each other lane, against the first.
+    /// Every length in each other lane, compared with the first.
     pub lengths: Vec<Compared>,
-    /// Whether the paths of the lanes are the same, as far as they are known; by the best rung that both have.
+    /// Whether the paths of the lanes are the same, as far as they are known, on the best rung that both have.
     pub paths: Conclusion,
-    /// Why it ended before its last question.
+    /// Why the run ended before its last question.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Message>,
@@ -38,15 +39,15 @@ impl answer::Answer for Lanes {
     const SCHEMA: &'static str = "whichkernel.probe-lanes/1";
 }
 
-/// A lane, and everything that its server answered.
+/// A lane, and all answers of its server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ran {
     pub name: String,
-    /// `NAME=VALUE`, as it was given.
+    /// `NAME=VALUE`, as given.
     pub variables: Vec<String>,
-    /// What was started.
+    /// The command that was started.
     pub command: Vec<String>,
-    /// Null where its server could not be asked.
+    /// Null if its server did not answer.
     pub answer: Option<Answer>,
 }
 
@@ -61,7 +62,7 @@ pub fn compare(
     plan: &Plan,
     home: &Path,
     mut eyes: Option<&mut Eyes<'_>>,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(&Message),
 ) -> (Lanes, Vec<Run>) {
     let mut ran: Vec<Ran> = lanes
         .iter()
@@ -70,7 +71,7 @@ pub fn compare(
     let (mut sessions, mut servers): (Vec<Session>, Vec<Serving>) = Default::default();
     let mut ended = None;
     for (lane, into) in lanes.iter().zip(&mut ran) {
-        progress(&format!("starting {}", lane.name));
+        progress(&say!("probe-progress-start", name = lane.name));
         let opened = Serving::start(lane, command, live.at.key.clone(), home).and_then(|server| {
             into.command = server.command.clone();
             let mut live = live.clone();
@@ -117,13 +118,13 @@ pub fn compare(
     (Lanes { lanes: ran, lengths, paths, ended }, runs)
 }
 
-/// Asks everything in turn: a round covers every length, and each length goes to every lane before the next. Every
-/// other turn is reversed, so that drift and cache effects affect all lanes equally.
+/// Asks everything in turn: a round covers every length, and each length is sent to every lane before the next length.
+/// Every other turn is reversed, so that drift and cache effects affect all lanes equally.
 fn asked(
     sessions: &mut [Session],
     lanes: &[Lane],
     plan: &Plan,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(&Message),
 ) -> Result<(), (String, Ended)> {
     let name = |i: usize| lanes.get(i).map(|lane| lane.name.clone()).unwrap_or_default();
     for (i, session) in sessions.iter_mut().enumerate() {
@@ -138,7 +139,7 @@ fn asked(
             questions.push((3, 16));
         }
         for (tokens, predict) in questions {
-            progress(&format!("{tokens} tokens, round {} of {}", round + 1, plan.rounds));
+            progress(&say!("probe-progress-round", tokens, round = round + 1, rounds = plan.rounds));
             let mut order: Vec<usize> = (0..sessions.len()).collect();
             if swap {
                 order.reverse();

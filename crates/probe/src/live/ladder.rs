@@ -5,7 +5,7 @@ use super::client::Question;
 use super::session::Session;
 use crate::change::changes;
 use crate::gather::SWEEP;
-use say::say;
+use say::{Message, say};
 use sys::random::Seeded;
 
 /// Both sides of every limit that some release has, and the lengths of the RX 9070 XT field notes.
@@ -18,7 +18,7 @@ pub const NOTES: &[u64] = &[3, 11, 290];
 /// The notes' decode-heavy case: a short prompt with many generated tokens.
 const DECODE: (u64, u64) = (3, 16);
 
-/// What to ask.
+/// The questions to ask.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub tokens: Vec<u64>,
@@ -51,8 +51,8 @@ impl Plan {
     }
 }
 
-/// Each round has every length once, in a new order: drift of the machine then affects all lengths equally, and not
-/// their neighbours.
+/// Each round has every length once, in a new order. Drift of the machine then affects all lengths equally, not only
+/// neighbouring ones.
 #[derive(Debug)]
 pub struct Order {
     tokens: Vec<u64>,
@@ -67,7 +67,7 @@ impl Order {
 }
 
 /// Executes the plan. Everything asked until an early end is in the session.
-pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&Message)) -> Result<(), Ended> {
     let no_cold = plan.cold && session.identity.kind.unload("").is_none();
     session.planned = plan.questions() - if no_cold { 2 * plan.rounds } else { 0 };
     if plan.cold {
@@ -78,7 +78,7 @@ pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&s
     while round < plan.rounds {
         for tokens in order.round() {
             session.client.may()?;
-            progress(&format!("{tokens} tokens, round {} of {}", round + 1, plan.rounds));
+            progress(&say!("probe-progress-round", tokens, round = round + 1, rounds = plan.rounds));
             session.exact(tokens, plan.predict, round)?;
         }
         if plan.decode {
@@ -94,7 +94,7 @@ pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&s
     }
     if plan.parallel > 1 {
         session.client.may()?;
-        progress(&format!("{} at the same time", plan.parallel));
+        progress(&say!("probe-progress-parallel", count = plan.parallel));
         together(session, plan.parallel)?;
     }
     Ok(())
@@ -102,7 +102,7 @@ pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&s
 
 /// Estimates from the noise of a sweep's first round how small a step the planned rounds can detect, and how many
 /// rounds a step of 10 % needs.
-fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) {
+fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&Message)) {
     let Some(power) = changes(&session.points()).1 else { return };
     let before = plan.rounds;
     if plan.until_seen {
@@ -111,18 +111,19 @@ fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str
     }
     let smallest = power.smallest / (plan.rounds as f64).sqrt() * 100.0;
     let (rounds, needed) = (plan.rounds, power.runs_for_tenth);
-    progress(&format!("{rounds} rounds find steps from about {smallest:.0} % on; a step of 10 % takes {needed}"));
+    let smallest = format!("{smallest:.0}");
+    progress(&say!("probe-progress-power", rounds, smallest, needed));
 }
 
 /// The notes' baseline: the model is unloaded, loaded by a prompt, and asked again.
-fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&Message)) -> Result<(), Ended> {
     let Some(unload) = session.identity.kind.unload(session.identity.model.as_deref().unwrap_or_default()) else {
         session.leave_out("--cold", say!("probe-cold-only-ollama"));
         return Ok(());
     };
     for round in 0..plan.rounds {
         session.client.may()?;
-        progress(&format!("cold start, round {} of {}", round + 1, plan.rounds));
+        progress(&say!("probe-progress-cold", round = round + 1, rounds = plan.rounds));
         session.client.ask(&Question { name: "unload".into(), call: unload.clone(), asked: None })?;
         for run in ["cold", "hot"] {
             let question = session.question(&format!("{run}#{round}"), 11, 16)?;

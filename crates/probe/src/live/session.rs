@@ -110,8 +110,8 @@ impl Session {
         self.prompts = Some(prompts::prepare(&mut self.client, &self.identity)?);
         let seen: u64 = self.client.exchanges[first..].iter().filter_map(launched).sum();
         if let Some(onlooker) = self.client.onlooker.as_mut().filter(|_| seen > 0) {
-            let kind = self.identity.kind.name();
-            onlooker.canary(format!("the first questions to {kind} gave {seen} launches"));
+            let server = self.identity.kind.name();
+            onlooker.canary(say!("canary-first-requests", server, count = seen));
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Session {
         // If a server has no counters of its evaluations, that is not a gap here.
         let unread = std::mem::take(&mut claims.unread).into_iter().filter(|(what, _)| what != "GET /metrics");
         for (what, why) in unread {
-            self.leave_out(&what, Message::verbatim(why));
+            self.leave_out(&what, why);
         }
         if let Some((name, _)) = self.live.journal {
             let theirs = logs.iter().filter(|(log, _)| log.ends_with(name));

@@ -3,7 +3,7 @@
 use super::BuildStep;
 use super::toolchain::{Compiler, Headers};
 use super::tree::Tree;
-use crate::error::{Error, Result, at};
+use crate::error::{Error, Result, at, printed};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -92,7 +92,7 @@ impl Unit<'_> {
         if !output.status.success() {
             let _ = files::remove(&part);
             let said = String::from_utf8_lossy(&output.stderr);
-            let line = said.lines().find(|line| line.contains("error")).unwrap_or("it said nothing").trim().to_owned();
+            let line = printed(said.lines().find(|line| line.contains("error")));
             return Err(Error::Compile { unit: unit.to_owned(), said: line });
         }
         files::rename(&part, object).map_err(at(object))

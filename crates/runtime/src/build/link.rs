@@ -1,7 +1,7 @@
 //! Links the library from its units, against stub libraries that have only the right names.
 
 use super::toolchain::{Compiler, Headers};
-use crate::error::{Error, Result, at};
+use crate::error::{Error, Result, at, printed};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use sys::files::{self, Access};
@@ -36,7 +36,7 @@ fn run(command: &mut Command, to: &Path) -> Result<()> {
     let output = command.arg("-o").arg(&part).stdin(Stdio::null()).output().map_err(at(to))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let line = said.lines().find(|line| line.contains("error")).unwrap_or("it said nothing").trim().to_owned();
+        let line = printed(said.lines().find(|line| line.contains("error")));
         return Err(Error::Link { library: to.to_owned(), said: line });
     }
     files::rename(&part, to).map_err(at(to))

@@ -56,7 +56,7 @@ pub enum BuildStep<'a> {
     Tools(&'a str),
 }
 
-/// A runtime that was built here, and is in the cache now.
+/// A runtime that was built here and added to the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Built {
     /// Its name in the cache.
@@ -65,14 +65,14 @@ pub struct Built {
     pub library: PathBuf,
     /// Units in the library.
     pub units: usize,
-    /// Units that the tree has.
+    /// Units in the tree.
     #[serde(rename = "units_of_tree")]
     pub all_units: usize,
-    /// Of these compiled now; the others were there.
+    /// Units that were compiled now; the others already existed.
     pub compiled: usize,
     pub defines: Vec<String>,
     pub compiler: String,
-    /// Where HIP's headers are from.
+    /// The source of HIP's headers.
     #[serde(rename = "hip")]
     pub headers: String,
     pub tools: Vec<String>,

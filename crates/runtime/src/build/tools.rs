@@ -5,7 +5,7 @@
 
 use super::BuildStep;
 use super::tree::Tree;
-use crate::error::{Error, Result, at};
+use crate::error::{Error, Result, at, printed};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -185,11 +185,7 @@ fn told(command: &mut Command, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<
     }
     let status = child.wait().map_err(at(Path::new("cmake")))?;
     let said = errors.and_then(|thread| thread.join().ok().flatten());
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Error::Tools { said: said.unwrap_or_else(|| "it said nothing".to_owned()) })
-    }
+    if status.success() { Ok(()) } else { Err(Error::Tools { said: printed(said.as_deref()) }) }
 }
 
 /// The reason for a failure: the first message of a compiler or linker, otherwise the last line with an error (make

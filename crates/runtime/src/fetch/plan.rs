@@ -1,4 +1,4 @@
-//! Determines what a fetch would download, before anything large is downloaded.
+//! Determines the downloads of a fetch, before anything large is downloaded.
 
 use super::{
     Request,

@@ -90,7 +90,7 @@ pub const SUITES: &[Suite] = &[
         default_parts: &["rocrand"],
         catalogs: false,
     },
-    // The catalogs that `explain gemm` reads, of two releases, without kernels.
+    // The catalogs that `explain gemm` reads, from two releases, without kernels.
     Suite {
         name: "debian-sid-catalogs",
         suites: &["sid"],

@@ -24,7 +24,7 @@ pub fn wanted(path: &Path, targets: &[String]) -> bool {
     named.peek().is_none() || named.any(serves)
 }
 
-/// A catalog file, or the link `librocblas.so.4` that names the library's version: all that a choice is computed from.
+/// A catalog file, or the symlink `librocblas.so.4` that names the library's version. A choice needs no other file.
 pub fn is_catalog(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let name = text.rsplit('/').next().unwrap_or_default();

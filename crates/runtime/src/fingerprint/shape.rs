@@ -30,7 +30,7 @@ impl Shape {
     }
 
     /// Whether a kernel of this shape fits a declaration in the source. A pack takes any number of template arguments,
-    /// and as a parameter it may stand for none or many.
+    /// and as a parameter it may mean none or many.
     pub fn fits(&self, declared: &Shape) -> bool {
         self.name == declared.name
             && match declared.arguments {

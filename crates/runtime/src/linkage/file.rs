@@ -15,7 +15,7 @@ impl FileAt {
     pub fn new(file: File) -> io::Result<Self> {
         let meta = file.metadata()?;
         if !meta.is_file() {
-            return Err(io::Error::other("not a regular file"));
+            return Err(io::Error::other(say::say!("sys-no-plain-file")));
         }
         Ok(FileAt { file, len: meta.len() })
     }

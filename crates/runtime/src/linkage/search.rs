@@ -1,4 +1,4 @@
-//! Where the loader looks for one name, in order: ld.so(8), glibc `elf/dl-load.c` (`_dl_map_object`).
+//! The places where the loader searches for a name, in order: ld.so(8), glibc `elf/dl-load.c` (`_dl_map_object`).
 
 use super::{
     Inside,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, Read};
 
-/// The most that is unpacked from one archive. Skipped entries count too, since unpacking them takes as long.
+/// The maximum unpacked size of one archive. Skipped entries count too, since unpacking them takes as long.
 #[derive(Debug, Clone)]
 pub struct Bound {
     packed: u64,
@@ -37,7 +37,7 @@ say::worded! { Swollen {
 }}
 
 impl Swollen {
-    /// The limit error behind a failed read, whatever was wrapped around it.
+    /// The limit error inside a failed read, however it is wrapped.
     pub fn behind(error: &io::Error) -> Option<&Swollen> {
         let mut inner: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|inner| inner as _);
         while let Some(error) = inner {

@@ -14,6 +14,7 @@ pub use place::MERGED;
 pub use zip::unpack_zip;
 
 use place::{link_target, place};
+use say::say;
 use std::{
     collections::BTreeSet,
     fs,
@@ -126,13 +127,13 @@ impl Unpacker<'_> {
         let make = || -> io::Result<()> {
             at.parent().map_or(Ok(()), |parent| self.directories(parent))?;
             let path = self.root.join(at);
-            let outside = || io::Error::other(format!("links to {}, outside", target.display()));
+            let outside = || io::Error::other(say!("runtime-unpack-outside", target));
             if hard {
                 let inside = place(target, self.merged_usr).ok_or_else(outside)?;
                 let source = self.root.join(&inside);
                 inside.parent().map_or(Ok(()), |parent| self.directories(parent))?;
                 if !fs::symlink_metadata(&source)?.is_file() {
-                    return Err(io::Error::other("a hard link to something that is no file"));
+                    return Err(io::Error::other(say!("runtime-unpack-hard-link")));
                 }
                 clear(&path)?;
                 return files::hard_link(&source, &path);
@@ -154,7 +155,7 @@ impl Unpacker<'_> {
             path.push(component);
             match fs::symlink_metadata(&path) {
                 Ok(meta) if meta.is_dir() => {}
-                Ok(_) => return Err(io::Error::other(format!("{} is in the way", path.display()))),
+                Ok(_) => return Err(io::Error::other(say!("runtime-unpack-in-the-way", path))),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => files::create_dir(&path, Access::Public)?,
                 Err(e) => return Err(e),
             }
@@ -206,7 +207,7 @@ pub fn remove_outward_links(root: &Path, paths: &[PathBuf]) -> io::Result<Vec<St
 /// Removes a file that another package wrote before.
 fn clear(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_dir() => Err(io::Error::other("a directory is in the way")),
+        Ok(meta) if meta.is_dir() => Err(io::Error::other(say!("runtime-unpack-directory"))),
         Ok(_) => files::remove(path),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),

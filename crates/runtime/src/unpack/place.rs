@@ -23,8 +23,8 @@ pub fn place(raw: &Path, merged_usr: bool) -> Option<PathBuf> {
     Some(out)
 }
 
-/// The target of a link at `place`: relative, and inside the root as far as its text tells. An absolute target means
-/// "from the root of the tree" and is made relative, so that it works with and without chroot.
+/// The target of a link at `place`: relative, and inside the root according to its text. An absolute target means "from
+/// the root of the tree" and is made relative, so that it works with and without chroot.
 pub fn link_target(place_of_link: &Path, target: &Path, merged_usr: bool) -> Option<PathBuf> {
     let parent = place_of_link.parent()?;
     if target.is_absolute() {

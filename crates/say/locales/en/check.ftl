@@ -150,7 +150,7 @@ check-failed = { $refuted } refuted and { $open } open of { $total } { $total ->
     [one] claim
    *[other] claims
   } expected to hold
-check-summary = { $total } claims: { $confirmed } confirmed, { $inferred } inferred, { $limited } limited, { $refuted } refuted, { $unresolved } unresolved
+check-summary = { COUNT($total, "claim", "claims") }: { $confirmed } confirmed, { $inferred } inferred, { $limited } limited, { $refuted } refuted, { $unresolved } unresolved
 check-empty-ledger = The ledger in { $dir } is empty: nothing has been observed yet.
 check-next = Next:
 check-next-closes = can settle { $count }

@@ -9,5 +9,5 @@ diff-kernel-what = item
 diff-kernel-summary = Kernels in both: { $both } ({ $same } with no difference found, { $differ } different). Only in A: { $a }, only in B: { $b }
 diff-kernel-only-a = Only in A:
 diff-kernel-only-b = Only in B:
-diff-source-rows = { $count } rows: all column ranges that differ
+diff-source-rows = { COUNT($count, "row", "rows") }: all column ranges that differ
 diff-kernel-differs = differs

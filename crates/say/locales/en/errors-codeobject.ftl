@@ -1,4 +1,4 @@
-codeobject-truncated = { $field } at offset { $offset } needs { $needed } bytes, but { $left } are left
+codeobject-truncated = { $field } at offset { $offset } needs { COUNT($needed, "byte", "bytes") }, but { $left } are left
 codeobject-trailing = { $field } at offset { $offset } is followed by { $left } more bytes
 codeobject-unexpected = { $field } at offset { $offset } is { $found }, not { $expected }
 codeobject-not-a = { $field } at offset { $offset } is not { $kind }
@@ -49,7 +49,7 @@ codeobject-ordinal = { $ordinal } of { $entry }
 
 # Packed bytes
 codeobject-too-large = it is too large for this machine
-codeobject-unpacked-size = it unpacks to { $got } bytes, but the header says { $stated }
+codeobject-unpacked-size = it unpacks to { COUNT($got, "byte", "bytes") }, but the header says { $stated }
 codeobject-stream-stalls = the stream makes no progress
 codeobject-stream-end = the stream does not end where the header says
 codeobject-no-ar = this is a thin archive, whose members are separate files, or no archive at all
@@ -67,7 +67,7 @@ codeobject-call-name-text = the name of the kernel is not UTF-8
 # NVIDIA
 codeobject-fatbin-bounds = fatbin at offset { $offset }, { $field }: { $value } does not fit in the { $left } bytes that are left
 codeobject-fatbin-header = fatbin at offset { $offset }, header size: { $value } is below the { $minimum } bytes of the fixed part
-codeobject-fatbin-limit = fatbin entry at offset { $offset }: unpacks to { $claimed } bytes, more than the limit of { $limit }
+codeobject-fatbin-limit = fatbin entry at offset { $offset }: unpacks to { COUNT($claimed, "byte", "bytes") }, more than the limit of { $limit }
 codeobject-fatbin-unpack = fatbin entry at offset { $offset }, { $method } payload: { $why }
 codeobject-fatbin-not-a-cubin = fatbin entry at offset { $offset }: marked as a cubin, but it is not an ELF file for the CUDA machine
 codeobject-fatbin-unreadable = fatbin container at offset { $offset }: { $error }

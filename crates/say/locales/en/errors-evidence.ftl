@@ -40,3 +40,5 @@ evidence-unit-needed = NEEDED entries
 evidence-unit-nodes = topology nodes
 evidence-unit-points = points
 evidence-file-toml = { $message }
+evidence-saw-swept = examined: { $topics }
+evidence-saw-blocked = could not look: { $why }

@@ -3,7 +3,7 @@ inventory-too-long = { $path } claims { $bytes } { $bytes ->
     [one] byte
    *[other] bytes
 }: at most { $most } are read
-inventory-shrunk = the file was { $was } bytes long and is now { $now }: { $left } of { $len } bytes are left
+inventory-shrunk = the file was { COUNT($was, "byte", "bytes") } long and is now { $now }: { $left } of { $len } bytes are left
 inventory-changed = the file was changed while it was read
 inventory-any-form = an ELF or Windows file, a code object, an offload bundle, a CCOB, a kpack archive or a SPIR-V module
 inventory-entry-magic = neither ELF, SPIR-V nor LLVM bitcode

@@ -1,5 +1,5 @@
 # explain
-explain-answer = { $gpu }, { $type }, { $columns } tokens -> { $kernel }
+explain-answer = { $gpu }, { $type }, { COUNT($columns, "token", "tokens") } -> { $kernel }
 explain-answer-all = { $gpu }, { $type } -> { $kernel }
 explain-rung = { $rung }, not observed
 explain-version = Version

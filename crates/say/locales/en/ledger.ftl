@@ -27,7 +27,7 @@ ledger-trust-lost = { $count } lost
 ledger-empty = No ledger in { $dir } yet. `whichkernel investigate` starts one.
 ledger-not-found = the ledger has no row '{ $which }'; `whichkernel ledger list` shows them
 ledger-several = '{ $which }' matches rows { $one } and { $other }, and possibly more: give more digits, or the row number
-ledger-imported = Merged ledger { $from }: { $added } rows added, { $known } already present.
+ledger-imported = Merged ledger { $from }: { COUNT($added, "row", "rows") } added, { $known } already present.
 ledger-noted = Added the note as row { $row }.
 ledger-note-empty = the note is empty
 ledger-verifying = row { $row } ...
@@ -35,7 +35,7 @@ ledger-unacknowledged = { $count } { $count ->
     [one] row is
    *[other] rows are
    } after the recorded head: a writer was killed right after its commit, or the head file was changed. The rows are intact, and the next write updates the head.
-ledger-whole = Intact: { $rows } rows, { $blobs } pieces of raw evidence ({ $bytes } bytes). Head: { $head }
+ledger-whole = Intact: { COUNT($rows, "row", "rows") }, { COUNT($blobs, "piece", "pieces") } of raw evidence ({ COUNT($bytes, "byte", "bytes") }). Head: { $head }
 ledger-not-whole = NOT intact: { $problems } { $problems ->
     [one] problem
    *[other] problems
@@ -52,14 +52,14 @@ ledger-key-made = Private key: { $key } (keep it secret). Public key: { $public 
 ledger-raw-missing = the raw evidence { $sha256 } is missing; run `whichkernel ledger verify` for details
 ledger-raw-altered = the raw evidence { $sha256 } was changed: do not use the file written here; run `whichkernel ledger verify` for details
 ledger-passed-on = { $passed } rows came to that ledger from other ledgers; their origin is only stated there and cannot be verified (`via` in `ledger list`).
-ledger-closed = Other users could read { $count } files and directories of the ledger in { $dir }; they are now private.
+ledger-closed = Other users could read parts of the ledger ({ COUNT($count, "file or directory", "files and directories") }) in { $dir }; they are now private.
 ledger-where-ledger = Ledger
 ledger-where-cache = Cache
 ledger-where-delete = To delete
 ledger-where-how = remove these two directories; whichkernel writes nowhere else
 ledger-where-none = does not exist yet
-lake-whole = { $file }: intact, { $rows } rows, head { $head }, manifest { $seal }
-lake-not-whole = { $file }: NOT intact, { $problems } problems in { $rows } rows
+lake-whole = { $file }: intact, { COUNT($rows, "row", "rows") }, head { $head }, manifest { $seal }
+lake-not-whole = { $file }: NOT intact, { COUNT($problems, "problem", "problems") } in { COUNT($rows, "row", "rows") }
 lake-expected-held = { $hash }: row { $row } of ledger { $ledger }
 lake-expected-sealed = { $hash }: the manifest of ledger { $ledger }, which covers all tables
 lake-expected-gone = { $hash }: not in any ledger of this lake
@@ -68,3 +68,10 @@ lake-unproved = Not proved: that the rows, or the tables together with their man
 lake-sealed = Manifest { $seal }: pass this hash to `ledger verify --parquet` with --expect to check all tables.
 lake-kept-later = The lake already has a later export of this ledger ({ $name }), which is kept.
 lake-forked = The lake has another ledger with the same ID ({ $beside }): from a cloned machine, or from this ledger before it was restored. This export is stored beside it as { $name }; rows that both have are in both.
+ledger-untouched = the target was not changed
+ledger-certified = compared with an unobserved run (certificate { $certificate })
+ledger-unchecked = not compared with an unobserved run
+ledger-contaminated = differs from an unobserved run: { $differences }
+ledger-canary-target = seen in the target: { $what }
+ledger-canary-child = seen in a test process: { $what }
+ledger-canary-none = none

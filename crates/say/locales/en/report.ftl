@@ -4,7 +4,7 @@ report-problem = Part of the ledger could not be read; the first page of the rep
 report-at = Report: { $path }
 report-not-written = The report was not written: { $why }
 report-not-opened = The report was not opened: { $why }
-report-bundled = Bundle: { $path } with { $observations } observations and { $evidence } raw evidence files. Left out: { $left } rows of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
+report-bundled = Bundle: { $path } with { COUNT($observations, "observation", "observations") } and { COUNT($evidence, "raw evidence file", "raw evidence files") }. Left out: { COUNT($left, "row", "rows") } of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
 report-serving = Serving until interrupted, on this machine only, and only under this address: { $url }
 report-launches-unplaced = { $count } { $count ->
     [one] launch has

@@ -54,11 +54,11 @@ site-col-said-fields = Server response
 site-gen-question = Do all generations take the same path?
 site-gen-answer = For { $type } in { $build }: { $roles }.
 site-gen-empty = No source has been evaluated for several generations yet.
-site-gen-caption = **{ $type }, { $build }, rung Declared.** The marker is at { $columns } columns.
+site-gen-caption = **{ $type }, { $build }, rung Declared.** The marker is at { COUNT($columns, "column", "columns") }.
 site-gen-absent = "absent" means that the whole file was read and a second source agrees. "none seen" means that only one observer reports it.
 site-gen-absent-word = absent
 site-none-seen = none seen
-site-gen-kernels = { $count } kernels
+site-gen-kernels = { COUNT($count, "kernel", "kernels") }
 site-gen-role = Computed role
 site-gen-shipped = In the fatbin
 site-gen-bundles = Bundles
@@ -72,9 +72,9 @@ site-gen-nobody = not checked for any of them: { $what }
 site-h-gen-claims = Claims about the other generations
 site-seen-on = Observed on { $rungs }
 site-unseen-on = Not observed on { $rungs }
-site-role-fallback = fallback: BLAS from { $from } columns
-site-role-branching = branching: BLAS from { $from } columns
-site-role-primary = own kernels, 1 to { $to } columns
+site-role-fallback = fallback: BLAS from { COUNT($from, "column", "columns") }
+site-role-branching = branching: BLAS from { COUNT($from, "column", "columns") }
+site-role-primary = own kernels, 1 to { COUNT($to, "column", "columns") }
 site-role-unknown = undetermined
 site-plain-generations = **In plain words.** An old card, a new consumer card and a data-centre card may use different kernels. The role of each is computed from the source rules, so it can change with the build.
 site-observers-question = Which observers can see a launch without disturbing the program?
@@ -164,7 +164,7 @@ site-library-none-seen = { $name } has { $kernels } kernels for { $targets } { $
     [one] target
    *[other] targets
    }. None was found for { $target }, but no second source confirms this.
-site-library-builds = The ledger has { $count } builds of { $name }, shown separately below.
+site-library-builds = The ledger has { COUNT($count, "build", "builds") } of { $name }, shown separately below.
 site-h-families = Kernels by name: { $count } { $count ->
     [one] family
    *[other] families
@@ -201,7 +201,7 @@ site-choose-kernel = Select a kernel to see its registers.
 site-plain-inventory = **In plain words.** Before asking which kernel ran, list the kernels that exist: their file, their GPU, and their registers. This list says nothing about which of them ran.
 site-next-inventory = Which instructions do these kernels use?
 site-census-question = Which instructions do the kernels use?
-site-census-answer = The ledger has { $count } instruction counts; { $open } of { $claims } claims about instructions and registers are open.
+site-census-answer = The ledger has { COUNT($count, "instruction count", "instruction counts") }; { $open } of { $claims } claims about instructions and registers are open.
 site-census-none = No instructions were counted for this investigation; { $open } of { $claims } claims about instructions and registers are open.
 site-census-empty = no instructions were counted
 site-census-zero = Not present (the whole file was decoded):
@@ -210,12 +210,12 @@ site-census-zero-partly = Not found in the decoded part:
 site-plain-census = **In plain words.** The instructions show what a kernel can do. Matrix instructions, for example, show that it was built to use this GPU's matrix units. The counts do not show that the kernel ran.
 site-next-census = Which library contains these kernels?
 site-probes-question = Does the speed change where the path changes?
-site-probes-answer = { $points } measured points from { $requests } requests. Number of path changes in the source rule: { $changes }.
+site-probes-answer = { COUNT($points, "measured point", "measured points") } from { COUNT($requests, "request", "requests") }. Number of path changes in the source rule: { $changes }.
 site-probes-none = Nothing was measured. Number of path changes in the source rule, where the speed might change: { $changes }.
 site-probes-empty = the ledger has no requests to a server
 site-plot-caption = **Tokens per second by tokens evaluated (log scale), 0 to { $most }.** Dots are measurements, without smoothing. Dashed lines are path changes in the source rule.
 site-plot-empty = Empty plot: nothing was measured; { $changes } path changes declared
-site-plot-label = { $points } measured points, { $changes } path changes declared
+site-plot-label = { COUNT($points, "measured point", "measured points") }, { $changes } path changes declared
 site-plain-probes = **In plain words.** You can also send prompts of different lengths to the server and measure the time. Where the time per token jumps, another kernel may have taken over. A jump alone proves nothing; together with the source rule it is a hint.
 site-next-probes = Did the server evaluate the whole prompt, or was part of it cached?
 site-next-generations = Which build has kernels for the generations that are missing here?
@@ -239,3 +239,9 @@ site-catalog-none-seen = The kernels of { $name } are in a separate catalog: { $
    *[other] targets
    }. None was found for { $target }, but no second source confirms this ({ $runtime }).
 site-catalog-counted = catalog: files counted
+site-trust-coverage = { $seen } / { $total } { $unit }
+site-trust-lost = { $count } lost
+site-trust-canary = canary: { $what }
+site-trust-certified = compared with an unobserved run
+site-trust-unchecked = not compared with an unobserved run
+site-trust-contaminated = differs from an unobserved run: { $differences }

@@ -1,5 +1,5 @@
 # skeleton: a model without weights
-skeleton-written = { $file }: { $shape } with { $layers } layers in { $mix } ({ $types }). { $megabytes } MiB of zeros, { $kilobytes } KiB on disk. Results computed with it are meaningless.
+skeleton-written = { $file }: { $shape } with { COUNT($layers, "layer", "layers") } in { $mix } ({ $types }). { $megabytes } MiB of zeros, { $kilobytes } KiB on disk. Results computed with it are meaningless.
 skeleton-shape = Shape
 skeleton-architecture = Architecture
 skeleton-layers = Layers

@@ -21,11 +21,8 @@ source-column-block = Block
 source-column-warps = Warps
 source-column-shared = Shared
 source-column-differs = Differs
-source-shape-open = The { $part } is not determined in { $rows ->
-    [one] one row
-   *[other] { $rows } rows
-}: { $why }
-source-why = Why, at { $what } columns:
+source-shape-open = The { $part } is not determined in { COUNT($rows, "row", "rows") }: { $why }
+source-why = Why, at { COUNT($what, "column", "columns") }:
 source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or use --format json, which has all of them.
 source-bypass = Fused operations bypass this choice: { $function } calls { $calls } ({ $path }) directly at { $at }.
 source-bypass-switch = The environment variable { $name } turns this off.
@@ -51,18 +48,18 @@ source-graph-memory-placed = Memory: as the program allocated its tensors.
 source-graph-routing-read = Routing: as the program read it back from the GPU while computing these graphs.
 source-graph-routing-even = Routing: each token gets the next experts in turn, as requested.
 source-graph-routing-first = Routing: each token gets the first experts, as requested.
-source-graph-evaluation-computed = { $target }, on { $backend }: { $nodes } nodes, { $launches } launches predicted
+source-graph-evaluation-computed = { $target }, on { $backend }: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
 source-graph-cut = { $count } { $count ->
     [one] graph of the file is
    *[other] graphs of the file are
 } truncated because the program ended while computing them; they are skipped
 source-graph-more = the program computed more graphs than the { $count } that were recorded
-source-graph-not-compared = { $count } launches of the trace belong to none of these evaluations and were not compared
-source-graph-evaluation = { $target }, { $columns } columns, { $positions } positions in the KV cache: { $nodes } nodes, { $launches } launches predicted
-source-graph-evaluation-written = { $target }: { $nodes } nodes, { $launches } launches predicted
+source-graph-not-compared = { COUNT($count, "launch", "launches") } of the trace, in none of these evaluations: not compared
+source-graph-evaluation = { $target }, { COUNT($columns, "column", "columns") }, { COUNT($positions, "position", "positions") } in the KV cache: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
+source-graph-evaluation-written = { $target }: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
 source-graph-column-node = Node
 source-graph-column-name = Name
 source-graph-column-operations = Operations
 source-graph-column-grid = Grid
 source-graph-column-block = Block
-source-graph-compared = Of { $seen } launches seen (evaluations: { $evaluations }): { $exact } predicted with kernel, grid and block; { $arguments } with the kernel, a template argument undetermined; { $without } with the kernel, the grid undetermined; { $refused } predicted and refused by the driver; { $missing } predicted, and the trace may miss them; { $open } not predicted; { $different } otherwise.
+source-graph-compared = Of { COUNT($seen, "launch", "launches") } seen (evaluations: { $evaluations }): { $exact } predicted with kernel, grid and block; { $arguments } with the kernel, a template argument undetermined; { $without } with the kernel, the grid undetermined; { $refused } predicted and refused by the driver; { $missing } predicted, and the trace may miss them; { $open } not predicted; { $different } otherwise.

@@ -154,9 +154,9 @@ unseen-nodes-unplaced-why = { $count } { $count ->
    *[other] nodes in process { $process } were
 } changed in graphs that had been updated before; their kernels are counted as before the change
 unseen-record-broken = records
-unseen-record-broken-why = the record of process { $process } { $reason }; the rest of it is not read
+unseen-record-broken-why = the record of process { $process } could not be read to its end: { $reason }
 unseen-record-refused = records
-unseen-record-refused-why = { $file } { $reason }; it is not read
+unseen-record-refused-why = { $file } was not read: { $reason }
 unseen-records-lost = records
 unseen-records-lost-why = { $count } { $count ->
     [one] record was

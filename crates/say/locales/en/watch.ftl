@@ -13,9 +13,9 @@ watch-phase-prefill = prefill
 watch-phase-batch = batch
 watch-phase-decode = decode
 watch-phase-other = other
-watch-per-token = Per decoded token ({ $tokens } seen): { $all } launches; { $list }
+watch-per-token = Per decoded token ({ $tokens } seen): { COUNT($all, "launch", "launches") }; { $list }
 watch-rejected = Rejected launches (not counted): { $list }
-watch-account = Seen: { $seen } launches, { $calls } BLAS calls. Lost: { $lost }. Unnamed: { $unnamed }. Window: { $seconds } s
+watch-account = Seen: { COUNT($seen, "launch", "launches") }, { COUNT($calls, "BLAS call", "BLAS calls") }. Lost: { $lost }. Unnamed: { $unnamed }. Window: { $seconds } s
 watch-lost-least = at least { $count }
 watch-unknown-replays = { $count } graph replays with unknown contents: the graphs were created before the attach, or the device decides what they launch
 watch-concluded = Conclusion: { $text }
@@ -30,7 +30,7 @@ watch-recorded = { $count } { $count ->
    *[other] observations
 } recorded in { $place }
 watch-armed = Watching. Press Ctrl-C to stop and print the summary.
-watch-line = { $seconds } s: { $seen } launches, { $tokens } tokens decoded, { $each } launches per token
+watch-line = { $seconds } s: { COUNT($seen, "launch", "launches") }, { COUNT($tokens, "token", "tokens") } decoded, { COUNT($each, "launch", "launches") } per token
 watch-armed-probes = { $count } { $count ->
     [one] probe
    *[other] probes
@@ -39,7 +39,7 @@ watch-disarmed = { $count } { $count ->
     [one] probe
    *[other] probes
 } removed
-watch-canary-asked = Canary: a one-token request to { $server } caused { $count } launches in the target
+watch-canary-asked = Canary: a one-token request to { $server } caused { COUNT($count, "launch", "launches") } in the target
 watch-certify-running-plain = Run { $number } of { $all }, unobserved
 watch-certify-running-observed = Run { $number } of { $all }, observed
 watch-certify-running-counted = Run { $number } of { $all }, launches counted by another observer
@@ -84,9 +84,9 @@ watch-certify-ended-unanswered = { $how ->
 }
 watch-certify-ended-unanswered-unwilling = { $why }, did not stop when asked to
 watch-certify-libraries = { $common } and { $own }
-watch-certify-launches = { $launches } launches
-watch-certify-launches-kernels = { $launches } launches of { $kernels } kernels
-watch-certify-launches-among = { $launches } launches of { $kernels } kernels, among them { $among }
+watch-certify-launches = { COUNT($launches, "launch", "launches") }
+watch-certify-launches-kernels = { COUNT($launches, "launch", "launches") } of { COUNT($kernels, "kernel", "kernels") }
+watch-certify-launches-among = { COUNT($launches, "launch", "launches") } of { COUNT($kernels, "kernel", "kernels") }, among them { $among }
 watch-certify-spread = { $middle } ({ $least } to { $most })
 watch-certify-difference = { $point }: { $before } became { $observed }
 watch-certify-note-libraries = libraries are not compared: a run ended before they could be read
@@ -154,31 +154,31 @@ watch-claim-weak-uncertified = Limited at most: no certificate
 watch-claim-unread = Not read: { $what }: { $why }
 watch-claim-seen-no-canary = no launches, and no canary shows that launches would have been seen
 watch-claim-seen-nothing = nothing was evaluated in this window
-watch-claim-seen-no-launch = no launches, although the server ran { $evaluations } evaluations
+watch-claim-seen-no-launch = no launches, although the server ran { COUNT($evaluations, "evaluation", "evaluations") }
 watch-claim-seen-launched-nothing = the launches do not show it
 watch-claim-seen-products = { $products } matrix products with weights on the GPU
 watch-claim-seen-backend-unseen = launches of this backend cannot be observed
-watch-claim-seen-launched = { $launches } launches through this backend's runtime
-watch-claim-seen-launched-otherwise = { $launches } launches, none through this backend's runtime
+watch-claim-seen-launched = { COUNT($launches, "launch", "launches") } through this backend's runtime
+watch-claim-seen-launched-otherwise = { COUNT($launches, "launch", "launches") }, none through this backend's runtime
 watch-claim-seen-no-token = no token was decoded in this window
 watch-claim-seen-speculative = the launches include the layers of a draft model (speculative decoding)
 watch-claim-seen-recurrent = this model has layers without attention
 watch-claim-seen-experts = the model has experts, which use the same kernels
-watch-claim-seen-uneven = { $count } attention launches in { $tokens } tokens: the number per token varies
+watch-claim-seen-uneven = { $count } attention launches in { COUNT($tokens, "token", "tokens") }: the number per token varies
 watch-claim-seen-no-model = attention in { $seen } layers per token; the model's number of layers is unknown
 watch-claim-seen-layers = attention in { $seen } of { $blocks } layers per token
-watch-claim-seen-more-than-model = attention in { $seen } layers per token, more than the model's { $blocks }
+watch-claim-seen-more-than-model = attention in { COUNT($seen, "layer", "layers") } per token, more than the model's { $blocks }
 watch-claim-seen-all-layers = attention in all { $blocks } layers; whether other parts are in host memory is not visible
 watch-claim-seen-no-attention = no attention kernel
 watch-claim-seen-attention = { $flash } flash attention, { $softmax } softmax
 watch-claim-seen-no-cache = no kernel that writes to the cache
 watch-claim-seen-cache = { $seen } written
 watch-claim-seen-no-prompt = no prompt in this window
-watch-claim-seen-widest = { $widest } columns at most
+watch-claim-seen-widest = { COUNT($widest, "column", "columns") } at most
 watch-claim-seen-no-count = the server's number of evaluations is unknown
 watch-claim-seen-whole = evaluations are not split
 watch-claim-seen-pieces = copies to the host split each evaluation into { $pieces } parts
-watch-claim-seen-evaluations = { $seen } evaluations
+watch-claim-seen-evaluations = { COUNT($seen, "evaluation", "evaluations") }
 watch-claim-seen-evaluations-some = only { $seen } evaluations launched kernels here
 watch-claim-seen-evaluations-cut = { $seen } parts: copies to the host split each evaluation into { $pieces }
 watch-claim-seen-evaluations-more = { $seen } parts: copies to the host split some evaluations

@@ -1,5 +1,5 @@
 # `why`: is this model slow, why, and what helps
-why-asking = Asking { $url }: { $runs } requests of { $prompt } + { $answer } tokens
+why-asking = Asking { $url }: { COUNT($runs, "request", "requests") } of { $prompt } + { COUNT($answer, "token", "tokens") }
 
 why-sure-measured = measured
 why-sure-seen = seen
@@ -16,7 +16,7 @@ why-says-nothing-wrong-found = Nothing wrong found
 why-says-nothing-wrong-but = Nothing wrong found in what could be checked
 why-says-not-known = Not known whether this server is slow: { $why }
 why-says-not-known-model = Not known: { $why }
-why-says-expected-fine-context = Nothing slow expected up to about { $tokens } tokens of context
+why-says-expected-fine-context = Nothing slow expected up to about { COUNT($tokens, "token", "tokens") } of context
 why-says-on-cpu = The model runs on the CPU; no GPU was found
 
 why-head-speed = Speed
@@ -46,9 +46,9 @@ why-missing-peak = no published peak of { $card }
 why-missing-cpu-peak = no peak of the CPU
 why-missing-path = the path for prompts
 why-missing-card = the card
-why-unit-measured = Tokens per second; median of { $runs } requests of { $prompt } + { $answer } tokens.
+why-unit-measured = Tokens per second; median of { COUNT($runs, "request", "requests") } of { $prompt } + { COUNT($answer, "token", "tokens") }.
 why-unit-arithmetic = The limits are arithmetic, not targets: no cause was found for the rest.
-why-unit-none = Nothing was run. Limits hold at { $tokens } tokens of context.
+why-unit-none = Nothing was run. Limits hold at { COUNT($tokens, "token", "tokens") } of context.
 why-unmeasured = Speed not measured: { $why }
 why-unmeasured-passive = --passive sends no request.
 
@@ -68,8 +68,8 @@ why-label-speed = Speed
 why-label-path = Path
 why-nothing-left = nothing on the list was left out
 
-why-columns-one = { $columns } tokens
-why-columns-range = { $from }-{ $to } tokens
+why-columns-one = { COUNT($columns, "token", "tokens") }
+why-columns-range = { $from }-{ COUNT($to, "token", "tokens") }
 why-memory-plan-buffers = weights { $weights } GiB + KV { $kv } MiB per token, of { $vram } GiB; compute buffers not counted
 
 why-partial-offload = { $cpu } of { $of } layers run on the CPU
@@ -80,18 +80,18 @@ why-missing-target = { $library } has no code for { $target }
 why-generic-target = { $library } has only generic code for { $target }
 why-gfx-override = an override makes this { $target } card run { $used } code
 why-blas-path = prompts of { $from } tokens or more go to BLAS, not MMQ
-why-stub-kernels = { $count } kernels for { $target } are stubs
+why-stub-kernels = the library has { COUNT($count, "stub", "stubs") } instead of kernels for { $target }
 why-no-matrix-units = the kernels for { $target } use no matrix instructions
 why-flash-attention = flash attention is off
 why-head-size = flash attention has no kernel for heads of { $head } elements
 why-kv-type-mixed = the KV cache has two types, { $k } and { $v }
 why-kv-type-wide = the KV cache is f32, twice the size of f16
 why-kv-type-plain = the KV cache is { $k }, and flash attention is off
-why-context-size = a context of { $tokens } tokens does not fit into VRAM
+why-context-size = a context of { COUNT($tokens, "token", "tokens") } does not fit into VRAM
 why-slots = { $slots } slots need more memory than VRAM has
-why-micro-batch = prompts are evaluated { $size } tokens at a time
+why-micro-batch = prompts are evaluated { COUNT($size, "token", "tokens") } at a time
 why-graph-splits = every evaluation is cut into { $splits } parts between GPU and CPU
-why-old-build = newer releases choose another kernel for { $columns } tokens
+why-old-build = newer releases choose another kernel for { COUNT($columns, "token", "tokens") }
 why-debug-build = the server is a { $kind } build
 why-power-level = the driver holds the card at level "{ $level }"
 why-power-cap = the power limit is { $cap } W instead of { $usual } W
@@ -109,10 +109,10 @@ why-seen-fit = weights { $weights } GiB + KV { $kv } GiB; the card has { $vram }
 why-seen-head = the model file: { $head } elements per head; kernels exist for { $known }
 why-seen-census = the instructions of { $library }
 why-reason-context = a context of { $tokens } tokens needs a { $size } GiB KV cache
-why-reason-layers = the command line asks for { $layers } layers on the GPU
+why-reason-layers = the command line asks for { COUNT($layers, "layer", "layers") } on the GPU
 why-reason-build = the program was built without a GPU backend, or its package is missing
 why-reason-newer = since { $version } ({ $date }) llama.cpp uses { $path } here; this build is older
-why-reason-slots = { $slots } slots of { $each } tokens each
+why-reason-slots = { COUNT($slots, "slot", "slots") } of { COUNT($each, "token", "tokens") } each
 why-reason-idle = the link width is fixed when the machine starts
 
 why-cost-decode = decode at most { $now } t/s instead of { $instead } (computed)
@@ -139,7 +139,7 @@ why-fine-slots = { $slots ->
     [one] one slot
    *[other] { $slots } slots
 }
-why-fine-micro-batch = micro-batch of { $size } tokens
+why-fine-micro-batch = micro-batch of { COUNT($size, "token", "tokens") }
 why-fine-splits = { $splits } graph splits
 why-fine-build = no later release chooses another kernel
 why-fine-release = not a debug build
@@ -208,7 +208,7 @@ why-plan-option = { $flag } { $new } instead of { $old } on the command line of 
 why-plan-variable = { $name }={ $new } in the environment of process { $pid }
 why-plan-interrupts = { $server } ({ $pid }) stops; test servers take its place, and it starts again at the end
 why-plan-loses = prompts longer than { $tokens } tokens are cut or refused
-why-plan-measures = { $rounds } times with and { $rounds } times without the fix, in turns; { $prompt } tokens, and decode
+why-plan-measures = { $rounds } times with and { $rounds } times without the fix, in turns; { COUNT($prompt, "token", "tokens") }, and decode
 why-plan-afterwards = keeps the fix only if it is faster; restores the old setting otherwise
 why-plan-not-run = Nothing was changed. To run this plan:
 why-plan-by-hand = This fix is not applied automatically. Run the command, then: whichkernel why

@@ -1,5 +1,5 @@
 # アトラス: 全リリースをまとめて見る。
-atlas-evaluated = { $name }({ $at } / { $of }): 評価しました
+atlas-evaluated = { $name }（{ $at } / { $of }）: 評価しました
 atlas-done = { $releases } リリースのうち、独自の表を持つのは { $tables } 件です。ほかは、選択もそれを決める行も以前のリリースと同じです。今回調べたのは { $looked } 件、評価したのは { $evaluated } 件、ディスパッチャーを読めなかったのは { $unreadable } 件です。サイトは { $kilobytes } kB: { $index }
 atlas-title = リリースごとのカーネルの選択
 atlas-target-title = { $target } でのリリースごとのカーネルの選択
@@ -10,7 +10,7 @@ atlas-first = 最初のリリース
 atlas-back = 全リリース
 atlas-column-release = リリース
 atlas-column-date = 日付
-atlas-column-changed = 経路が変わった型の数(ターゲット別)
+atlas-column-changed = 経路が変わった型の数（ターゲット別）
 atlas-unreadable = 読めなかったリリース
 atlas-column-why = 理由
-atlas-cannot = 限界: 4096x4096 の重みとの行列積に対するソースの規則です(段階: 宣言)。そのカーネルがバイナリに含まれ、ロードされ、実行されたことは示しません。
+atlas-cannot = 限界: 4096x4096 の重みとの行列積に対するソースの規則です（段階: 宣言）。そのカーネルがバイナリに含まれ、ロードされ、実行されたことは示しません。

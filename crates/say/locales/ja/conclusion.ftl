@@ -23,18 +23,18 @@ conclusion-complete-answered = 不完全: { $gaps }。
 conclusion-complete-unknown = 不明: { $gaps }。
 conclusion-incomplete = 不完全: { $gaps }。
 conclusion-chosen-whole = { $choices }
-conclusion-chosen-alone = { $choices }({ $alone })
+conclusion-chosen-alone = { $choices }（{ $alone }）
 conclusion-chosen-answered = 結果が得られた { $unit } { $answered } 件では { $choices }。不明: { $gaps }
 conclusion-chosen-unknown = 不明: { $gaps }
 
 # 全体についての文と、それを裏付ける別の手段
 conclusion-agreed = { $text }別の手段でも確認: { $accounts }。
-# 数えたのは観測器だけ
+# 数えたのは観測手段だけ
 alone-unchecked = { $by } だけの結果で、これですべてかどうかは別の手段で確認していない
 alone-blind = { $by } だけの結果で、次のものは観測できない: { $spots }
 
-# 観測器から見えないもの (evidence::Blind)
-blind-named = { $kind }({ $names })
+# 観測手段から見えないもの (evidence::Blind)
+blind-named = { $kind }（{ $names }）
 blind-direct-calls = 動的リンカーを経由しない呼び出し
 blind-processes = 観測手段を読み込めなかったプロセス
 blind-device-launches = カーネルから起動されるカーネル
@@ -56,7 +56,7 @@ witness-server-count = サーバー自身のトークン数
 witness-symbol-sizes = シンボルテーブルのサイズ
 witness-build-list = ビルドのソース一覧
 witness-writer-count = 書き込んだ側が記録した合計
-witness-pci-bus = PCI バス(ドライバーの有無を問わない)
+witness-pci-bus = PCI バス（ドライバーの有無を問わない）
 
 answer-yes = はい
 answer-no = いいえ
@@ -66,10 +66,10 @@ answer-not-known = 不明
 gap-nothing-asked = 調べる対象の指定なし
 gap-lost = { $count } 件が欠落
 gap-unanswered = { $count } 件は結果なし
-gap-named = { $what }({ $why })
-gap-counted = { $what } の { $count } 件({ $why })
+gap-named = { $what }（{ $why }）
+gap-counted = { $what }: { $count }（{ $why }）
 gap-more = ほか { $count } 件
-gap-rung = 「{ $rung }」の段階(観測なし)
+gap-rung = 「{ $rung }」の段階（観測なし）
 gap-separator = 、
 
 left-out-not-asked = 指定なし
@@ -81,7 +81,7 @@ left-out-lost = 欠落
 left-out-out-of-view = 観測範囲外
 left-out-other-target = このターゲット用のコードがなく、別のターゲットのメタデータで代用
 left-out-in-part = 一部のみ観測
-left-out-inferred = 推論(直接の観測なし)
+left-out-inferred = 推論（直接の観測なし）
 left-out-only-told = このファイルの記述だけで、検証できない
 left-out-unsteady = 観測なしでも一致せず
 left-out-untold = 出力なし

@@ -1,6 +1,6 @@
 codeobject-truncated = オフセット { $offset } の { $field } には { $needed } バイト必要ですが、残りは { $left } バイトです
 codeobject-trailing = オフセット { $offset } の { $field } の後に、さらに { $left } バイトあります
-codeobject-unexpected = オフセット { $offset } の { $field } は { $found } です ({ $expected } のはずです)
+codeobject-unexpected = オフセット { $offset } の { $field } は { $found } です（{ $expected } のはずです）
 codeobject-not-a = オフセット { $offset } の { $field } は{ $kind }ではありません
 codeobject-missing = オフセット { $offset } に { $field } がありません
 codeobject-over-limit = オフセット { $offset } の { $field } は { $claimed } で、上限の { $limit } を超えています
@@ -30,17 +30,17 @@ codeobject-expected-padding = ゼロのパディング
 codeobject-expected-amdgpu = 224 (AMDGPU)
 codeobject-expected-ccob = 43 43 4f 42
 codeobject-expected-ccob-version = 1、2、3 のいずれか
-codeobject-expected-ccob-method = 0 (zlib) または 1 (zstd)
+codeobject-expected-ccob-method = 0（zlib）または 1（zstd）
 codeobject-expected-more-than-header = ヘッダーより大きい値
 codeobject-expected-kpack = 4b 50 41 4b
 codeobject-expected-kpack-version = 1
 codeobject-expected-elf = 7f 45 4c 46
-codeobject-expected-64-bit = 2 (64 ビット)
-codeobject-expected-little-endian = 1 (リトルエンディアン)
+codeobject-expected-64-bit = 2（64 ビット）
+codeobject-expected-little-endian = 1（リトルエンディアン）
 codeobject-expected-record-size = 64 ビットのレコードのサイズ
 codeobject-expected-msgpack = MessagePack の値
 codeobject-expected-bundle = "__CLANG_OFFLOAD_BUNDLE__"
-codeobject-expected-any-bundle = バンドルの先頭 ("__CLANG_OFFLOAD_BUNDLE__" または "CCOB")
+codeobject-expected-any-bundle = バンドルの先頭（"__CLANG_OFFLOAD_BUNDLE__" または "CCOB"）
 
 # 未知の値
 codeobject-processor = コードオブジェクト V{ $version } のプロセッサ { $number }

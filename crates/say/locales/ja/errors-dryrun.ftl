@@ -1,7 +1,7 @@
 dryrun-no-runtime = キャッシュにランタイム `{ $name }` がありません。`whichkernel runtime fetch { WORD($name) }` で取得するか、--runtime DIR でディレクトリを指定してください
 dryrun-too-many-devices = { $count } 台は、ドライランで区別できる台数を超えています。カードは 16 枚までにしてください
 dryrun-not-a-directory = { $path } はディレクトリではありません
-dryrun-no-device-code = { $path } に AMD のデバイスコードを含むライブラリがありません。ドライランには HIP バックエンド (libggml-hip.so など) が必要です。中身は `whichkernel inspect { WORD($path) }` で分かります
+dryrun-no-device-code = { $path } に AMD のデバイスコードを含むライブラリがありません。ドライランには HIP バックエンド（libggml-hip.so など）が必要です。中身は `whichkernel inspect { WORD($path) }` で分かります
 dryrun-soname = { $library } は { $soname } を必要としますが、代わりを務められるのは libamdhip64.so.5、.so.6、.so.7 だけです。ROCm 5、6、7 のランタイムを使ってください
 dryrun-no-blas = { $place } に、この BLAS 経路に必要な { $library } がありません。取得方法は `whichkernel runtime fetch debian-sid --help` で確認できます。--blas recorded は呼び出しを記録するだけなので、BLAS ライブラリは不要です
 dryrun-no-program = PATH に { $program } がありません
@@ -10,17 +10,17 @@ dryrun-loader = { $program } が必要とするローダー { $loader } があ�
 dryrun-foreign = { $program } は別のプロセッサまたは形式用です。ドライランには 64 ビット x86 Linux のプログラムが必要です
 dryrun-start = { $program } を起動できませんでした: { $source }。別の C ライブラリ用にビルドされたものなら、そのツリーを --runtime DIR で指定してください
 dryrun-no-vulkan-card = { $given } は、Mesa の模擬ドライバーが対応しているカードではありません。対応しているもの: { $known }
-dryrun-no-vulkan-tree = { $place } は、RADV と Mesa のカーネルドライバー代替 (mesa-vulkan-drivers、mesa-drm-shim) を含む展開済みシステムではありません。`whichkernel runtime fetch debian-sid --parts tools,vulkan` で取得できます
-dryrun-host-no-runtime = ここでは HIP ランタイム (libamdhip64.so.6 または .so.7) をロードできません: { $why }。ROCm の HIP ランタイムを入れるか、--gpu でカードを選んでください
+dryrun-no-vulkan-tree = { $place } は、RADV と Mesa のカーネルドライバー代替（mesa-vulkan-drivers、mesa-drm-shim）を含む展開済みシステムではありません。`whichkernel runtime fetch debian-sid --parts tools,vulkan` で取得できます
+dryrun-host-no-runtime = ここでは HIP ランタイム（libamdhip64.so.6 または .so.7）をロードできません: { $why }。ROCm の HIP ランタイムを入れるか、--gpu でカードを選んでください
 dryrun-host-no-function = HIP ランタイムに { $why } がありません
-dryrun-host-no-device = HIP ランタイムから GPU が見えません (エラー { $value })。理由は `whichkernel doctor`
+dryrun-host-no-device = HIP ランタイムから GPU が見えません（エラー { $value }）。理由は `whichkernel doctor`
 dryrun-host-profile = デバイス { $device }: { $source }
-dryrun-sandbox-not-a-tree = { $path } は独立したシステムではない (usr/lib がない) ため、入る先がありません。プログラムを直接実行してください
+dryrun-sandbox-not-a-tree = { $path } は独立したシステムではない（usr/lib がない）ため、入る先がありません。プログラムを直接実行してください
 dryrun-sandbox-pipe = パイプを作れません: { $error }
-dryrun-sandbox-refused = { $step } が拒否されました ({ $source }): { $advice }
-dryrun-sandbox-program = { $program } がツリー { $root } にありません (またはローダーがありません): { $source }
+dryrun-sandbox-refused = { $step } が拒否されました（{ $source }）: { $advice }
+dryrun-sandbox-program = { $program } がツリー { $root } にありません（またはローダーがありません）: { $source }
 dryrun-no-program-inside = ランタイムの中に { $program } がありません。プログラムはその /usr/bin から探します
 dryrun-no-device-library = { $runtime } にデバイスコードを含むライブラリがありません
 dryrun-sandbox-sysctl = ここでは { $name } が { $forbids } です。`sudo sysctl { WORD($name) }={ WORD($allows) }` で許可できます
-dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナかセキュリティポリシーが禁止しています (Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN)
+dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナかセキュリティポリシーが禁止しています（Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN）
 dryrun-sandbox-root = root で実行する方法もあります

@@ -39,4 +39,6 @@ evidence-unit-library-directories = ライブラリのディレクトリ
 evidence-unit-needed = NEEDED エントリ
 evidence-unit-nodes = トポロジーのノード
 evidence-unit-points = 項目
-evidence-file-toml = TOML として読めません(「{ $message }」)
+evidence-file-toml = TOML として読めません（「{ $message }」）
+evidence-saw-swept = 調査済み: { $topics }
+evidence-saw-blocked = 調査できず: { $why }

@@ -1,12 +1,12 @@
 gguf-magic = GGUF ファイルではありません。先頭は "GGUF" ではなく { $found } です
-gguf-version = GGUF バージョン { $version } は扱えません (扱えるのは 2 と 3)
-gguf-big-endian = GGUF バージョン { $version } は扱えません (扱えるのは 2 と 3)。ファイルはビッグエンディアンです
+gguf-version = GGUF バージョン { $version } は扱えません（扱えるのは 2 と 3）
+gguf-big-endian = GGUF バージョン { $version } は扱えません（扱えるのは 2 と 3）。ファイルはビッグエンディアンです
 gguf-truncated = ヘッダーがバイト { $have } で、{ $field }の途中で終わっています。ファイルが途中で切れています
 gguf-too-many = バイト { $offset } の{ $field }は { $value } で、モデルとしてありえない大きさです
 gguf-text = バイト { $offset } のテキストは UTF-8 ではありません
 gguf-value-type = バイト { $offset } の値の型 { $kind } は GGUF にありません
 gguf-rank = テンソル { $name } は { $rank } 次元ですが、ggml は 4 次元までです
-gguf-unknown-type = `{ $wanted }` というテンソル型はありません。型は Q4_K、Q8_0、IQ2_XS、F16 の形です。混合 (Q4_K_M) は `whichkernel skeleton` で指定します
+gguf-unknown-type = `{ $wanted }` というテンソル型はありません。型は Q4_K、Q8_0、IQ2_XS、F16 の形です。混合（Q4_K_M）は `whichkernel skeleton` で指定します
 gguf-unknown-shape = `{ $wanted }` という形状はありません。あるもの: { $known }
 gguf-block = { $kind } のブロックは { $block } ですが、{ $name } の行は { $row } です。この形状はこの型で格納できません
 gguf-overflow = モデルの大きさが 64 ビットに収まりません

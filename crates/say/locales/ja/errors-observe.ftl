@@ -1,8 +1,8 @@
 observe-several = { $file } には { $targets } 用のコードがあります。どれかを --target-a と --target-b で指定してください
 observe-process-gone = プロセス { $pid } はありません
-observe-process-refused = プロセス { $pid } ({ $name }) は別のユーザーのものなので /proc/{ $pid }/{ $what } を読めません。そのユーザーか root で実行してください
+observe-process-refused = プロセス { $pid }（{ $name }）は別のユーザーのものなので /proc/{ $pid }/{ $what } を読めません。そのユーザーか root で実行してください
 observe-process-io = /proc/{ $pid }/{ $what } を読めません: { $source }
-observe-process-empty = プロセス { $pid } ({ $name }) がマップしているファイルはありません。カーネルスレッドか、終了したプロセスです
+observe-process-empty = プロセス { $pid }（{ $name }）がマップしているファイルはありません。カーネルスレッドか、終了したプロセスです
 observe-shipped-refused = 観測したものを記録できません: { $value }
 observe-fatbins-unread = NVIDIA の fatbin を最後まで読めませんでした
 observe-code-in-unknown = 形式不明のファイルにデバイスコードがあります

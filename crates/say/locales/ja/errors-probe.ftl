@@ -1,5 +1,5 @@
 probe-interrupted = シグナルで停止しました
-probe-busy = サーバーが混んでいます。{ $status } の応答が { $times } 回続きました ({ $said })
+probe-busy = サーバーが混んでいます。{ $status } の応答が { $times } 回続きました（{ $said }）
 probe-too-many = リクエストが { $most } 件を超えました
 probe-request-lost = リクエストが失われました
 probe-unprepared = 準備ができていません
@@ -15,13 +15,13 @@ probe-missing-unread = 索引にありますが、読めません
 probe-lane-form = { $text } はレーンではありません。NAME='VARIABLE=VALUE ...' と書いてください。何も設定しないレーンは NAME= とします
 probe-lane-twice = { $name } という名前のレーンが 2 つあります。レーンごとに別の名前を付けてください
 probe-lane-alone = レーンが 1 つでは比較できません。--lane を 2 つ以上指定してください
-probe-lane-port = コマンドがポートを固定していますが ({ $words })、レーンごとに別のポートが必要です。そこに {"{"}port{"}"} と書くか、省いてください
+probe-lane-port = コマンドがポートを固定していますが（{ $words }）、レーンごとに別のポートが必要です。そこに {"{"}port{"}"} と書くか、省いてください
 probe-lane-unset = コマンドに {"{"}{ $variable }{"}"} がありますが、レーン { $lane } は { $variable } を設定していません
 probe-serving-port = サーバー用のポート
 probe-serving-log = サーバーのログ
 probe-serving-guard = サーバーのプロセスグループ
 probe-serving-no-command = サーバーを起動するコマンドがありません
-probe-serving-ended = サーバーが応答の前に終了しました ({ $status }): { $said }
+probe-serving-ended = サーバーが応答の前に終了しました（{ $status }）: { $said }
 probe-serving-silent = http://{ $to } から { $seconds } 秒以内に応答がありません。コマンドは {"{"}port{"}"} で待ち受けていますか
 probe-serving-no-log = 出力はありません
 

@@ -1,6 +1,6 @@
 uprobe-bad-jump = BPF プログラムの命令 { $at } のジャンプ先がありません
 uprobe-give-path = -- の後にプログラムのパスを指定してください
-uprobe-processes = プロセスについての Linux カーネルの記録 (perf_event_open)
+uprobe-processes = プロセスについての Linux カーネルの記録（perf_event_open）
 uprobe-perfmon = root で実行するか、プログラムに CAP_PERFMON を与えてください
 uprobe-map-or-probe = BPF のマップまたはプローブ
 uprobe-root-or-user = root または対象プロセスのユーザーで実行してください
@@ -12,7 +12,7 @@ uprobe-no-number = プローブ { $event } は作られましたが、番号が�
 uprobe-library-in-memory = メモリ上のライブラリ
 uprobe-run-as-root = root で実行してください
 uprobe-no-events = この Linux カーネルには uprobe イベントがありません
-uprobe-no-events-at = この Linux カーネルには uprobe イベントがありません (/sys/bus/event_source/devices/uprobe)
+uprobe-no-events-at = この Linux カーネルには uprobe イベントがありません（/sys/bus/event_source/devices/uprobe）
 uprobe-call-refused = { $call } が拒否されました
 uprobe-bpf-and-perfmon = root で実行するか、プログラムに CAP_BPF と CAP_PERFMON を与えてください。--how perf なら BPF は要りません
 uprobe-root-or-armed = root で実行してください。自分のプロセスだけなら、管理者に一度 `sudo whichkernel watch arm` を実行してもらえば足ります

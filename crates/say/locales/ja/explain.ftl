@@ -1,7 +1,7 @@
 # explain
 explain-answer = { $gpu }、{ $type }、{ $columns } トークン → { $kernel }
 explain-answer-all = { $gpu }、{ $type } → { $kernel }
-explain-rung = { $rung }のみ(実行は未観測)
+explain-rung = { $rung }のみ（実行は未観測）
 explain-version = バージョン
 explain-between = { $what } の表はない。前後の { $below } と { $above } は同じ選択
 explain-between-differ = { $what } の表はない。前後の { $below } と { $above } で選択が異なる
@@ -20,7 +20,7 @@ explain-mix-same = { $type } も同じ経路
 explain-mix-other = { $type } は { $path }
 explain-mix-unknown = { $type } はどの表にもない
 explain-code = コード
-explain-code-text = { $own } 用(なければ { $generic } 用)
+explain-code-text = { $own } 用（なければ { $generic } 用）
 explain-cannot = 限界
 explain-cannot-text = 4096x4096 の密な重みに対するソース上の規則であり、実測ではない
 explain-see = 実測

@@ -1,5 +1,5 @@
 # explain gemm, diff --gemm, map --library, inspect --lint
-gemm-asked = { $product }、{ $gpu }({ $target })、{ $runtime } の { $library } { $version }
+gemm-asked = { $product }、{ $gpu }（{ $target }）、{ $runtime } の { $library } { $version }
 gemm-chosen = ソリューション { $index }
 gemm-set = { $count } 個のソリューションのいずれか。このサイズの行がどの表にもないため、ライブラリはメモリ上で先にあるものを選びます
 gemm-none = ソリューションなし。この積に使えるものがないか、ライブラリが呼び出しを拒否します
@@ -17,15 +17,15 @@ gemm-tile = タイル
 gemm-tile-text = { $m } x { $n } x { $k }
 gemm-tile-matrix = { $m } x { $n } x { $k }、行列命令 { $instruction }
 gemm-groups = ワークグループ
-gemm-groups-text = { $groups } 個(各 { $threads } スレッド)
+gemm-groups-text = { $groups } 個（各 { $threads } スレッド）
 gemm-code = コードオブジェクト
 gemm-code-text = VGPR { $vgprs }、SGPR { $sgprs }、LDS { $lds } バイト、ウェーブ { $wave }
 gemm-code-absent = このランタイムにはありません
 gemm-matrix = 命令
 gemm-matrix-none = 行列命令なし
 gemm-why = 理由
-gemm-why-row = { $leaf } の { $table } の行 ({ $key })
-gemm-why-only = この型の唯一のソリューション({ $leaf })
+gemm-why-row = { $leaf } の { $table } の行（{ $key }）
+gemm-why-only = この型の唯一のソリューション（{ $leaf }）
 gemm-rejected = 除外
 gemm-rejected-text = ソリューション { $index }: { $predicate }
 gemm-rejected-more = ほか { $count } 件
@@ -57,7 +57,7 @@ gemm-diff-unknown = 計算不可
 gemm-diff-more = { $count ->
    *[other] ほかに { $count } 個の積が異なります。--format csv ですべて表示します
 }
-gemm-map-title = { $runtime } の { $library } { $version }、{ $gpu }({ $target }): { $type } { $trans }、K = { $k }
+gemm-map-title = { $runtime } の { $library } { $version }、{ $gpu }（{ $target }）: { $type } { $trans }、K = { $k }
 gemm-map-axes = 行は M、列は N、セルはマクロタイルの M x N
 gemm-lint-title = { $target } 用の { $library } カタログ: { $count ->
     [0] 指摘なし
@@ -69,11 +69,11 @@ gemm-lint-never-named = どの表からも参照されないソリューショ�
 gemm-lint-no-fallback = 完全一致の表のみ: それ以外のサイズの答えはメモリアドレスの順で決まる
 gemm-lint-other-units = 特定の計算ユニット数だけを対象とする行
 gemm-lint-unreadable = 読めないファイル
-gemm-lint-row = ({ $key }) タイル { $tile }、隣接 { $neighbours }({ $leaf })
-gemm-lint-keys = ({ $key }) ソリューション { $solutions }({ $leaf })
+gemm-lint-row = （{ $key }）タイル { $tile }、隣接 { $neighbours }（{ $leaf }）
+gemm-lint-keys = （{ $key }）ソリューション { $solutions }（{ $leaf }）
 gemm-lint-solutions = { $count ->
    *[other] ソリューション { $count } 個
-}({ $leaf })
+}（{ $leaf }）
 gemm-lint-more = ほか { $count } 件。--format csv ですべて表示します
 gemm-lint-note = 速度は測定していません。各行はライブラリの作者に確認すべき候補であり、実測された欠陥ではありません
 gemm-lint-column-kind = 種類

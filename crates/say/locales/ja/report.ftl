@@ -1,11 +1,11 @@
 # report: ページ群
-report-written = レポート: { $path }({ $size })
+report-written = レポート: { $path }（{ $size }）
 report-problem = 台帳の一部を読めませんでした。レポートの最初のページにも記載しています: { $what }
 report-at = レポート: { $path }
 report-not-written = レポートを作成できませんでした: { $why }
 report-not-opened = レポートを開けませんでした: { $why }
-report-bundled = バンドル: { $path }(観測 { $observations } 件、生の証拠 { $evidence } 件)。人が書いた文章 { $left } 行と、テキスト以外の証拠 { $evidenceleft } 件は除きました。添付する前に内容を確認してください。
-report-serving = 中断するまで配信します(このマシンからのみ、このアドレスでのみ): { $url }
+report-bundled = バンドル: { $path }（観測 { $observations } 件、生の証拠 { $evidence } 件）。人が書いた文章 { $left } 行と、テキスト以外の証拠 { $evidenceleft } 件は除きました。添付する前に内容を確認してください。
+report-serving = 中断するまで配信します（このマシンからのみ、このアドレスでのみ）: { $url }
 report-launches-unplaced = 起動 { $count } 回は、回数だけを数えていて時刻がないため、含まれていません。
 report-launches-endless = 合計を記した終端の行がトレースにないため、起動が欠けている可能性があります。
 report-launches-missing = 起動 { $count } 回は、行を読めなかったか記録時に失われたため、含まれていません。

@@ -1,12 +1,12 @@
 # source
-source-preset = { $vendor } ビルド({ $preset }): { $defines }
+source-preset = { $vendor } ビルド（{ $preset }）: { $defines }
 source-open-define = { $name } はどのビルドファイルでも定義されておらず、答えがこれによって変わります。該当する行は UNDETERMINED です。-D { $name } または -U { $name } で決めてください。
 source-open-version = { $name } の値が不明で、答えがこれによって変わります。該当する行は UNDETERMINED です。-D { $name }=値 で指定してください。
 source-assumed = 仮定した値: { $list }。-D 名前=値 で変更できます。この値で答えが変わる行は UNDETERMINED です。
-source-assumed-fixed = 仮定した値: { $list }。ほかの値は試していません(`source` が試すのは 64 行以下のとき)。-D 名前=値 で指定できます。
+source-assumed-fixed = 仮定した値: { $list }。ほかの値は試していません（`source` が試すのは 64 行以下のとき）。-D 名前=値 で指定できます。
 source-assumed-architectures = 仮定: CUDA ビルドには GPU 自身のアーキテクチャのコードが含まれます。変更するには -D __CUDA_ARCH_LIST__=500,610,... を指定してください。
 source-environment = 規則が参照する環境変数: { $list }。--env 名前=値 で設定できます。
-source-env-unset = { $name }(未設定)
+source-env-unset = { $name }（未設定）
 source-skipped = 対象外: { $what }
 source-skipped-more = 対象外: ほか { $count } 件
 source-column-gpu = GPU
@@ -24,16 +24,16 @@ source-column-differs = 相違点
 source-shape-open = { $part } は { $rows } 行で確定できません: { $why }
 source-why = { $what } 列での理由:
 source-narrow = 条件をここに表示するには GPU、型、列数を絞ってください。--format json にはすべて含まれます。
-source-bypass = 融合された演算はこの選択を通りません: { $function } が { $calls }({ $path })を { $at } で直接呼び出します。
+source-bypass = 融合された演算はこの選択を通りません: { $function } が { $calls }（{ $path }）を { $at } で直接呼び出します。
 source-bypass-switch = 環境変数 { $name } で無効にできます。
-source-cannot-show = このビルドについてのソースの規則です(段階: 宣言)。そのカーネルがバイナリに含まれ、ロードされ、実行されたことは示しません。
-source-recorded = { $count } 件の規則を記録しました(段階: 宣言)。
+source-cannot-show = このビルドについてのソースの規則です（段階: 宣言）。そのカーネルがバイナリに含まれ、ロードされ、実行されたことは示しません。
+source-recorded = { $count } 件の規則を記録しました（段階: 宣言）。
 source-pin-taken = { $tree } のうち、Ollama のツリーが指定するバージョン { $pin } を使います。
 source-pin-other = Ollama のツリーが指定する llama.cpp は { $pin } ですが、指定された { $tree } をそのまま使います。
 source-vulkan-card = { $given }: このカードの Vulkan プロファイルはありません。対応しているカード: { $known }
 source-vulkan-env = { $name }: この変数が Vulkan バックエンドに与える影響は評価しません。対応している変数: { $known }
 source-graph-one-gpu = --graph で扱える GPU は 1 つだけです。--gpu で指定してください
-source-graph-nodes = ノード: llama 系モデル用に whichkernel が、llama.cpp(2026 年)のビルダーと同じ順序で構成したものです(1 シーケンス、Flash Attention、全層を GPU、トークン埋め込みはホスト)。各ノードの起動は、ツリー自身のコードが決めます。
+source-graph-nodes = ノード: llama 系モデル用に whichkernel が、llama.cpp（2026 年）のビルダーと同じ順序で構成したものです（1 シーケンス、Flash Attention、全層を GPU、トークン埋め込みはホスト）。各ノードの起動は、ツリー自身のコードが決めます。
 source-graph-nodes-written = ノード: ファイルの行の順です。各ノードの起動は、ツリー自身のコードが決めます。
 source-graph-has-its-size = グラフファイルの大きさは固定です。--columns と --kv はモデルにだけ使えます
 source-graph-memory = メモリ: 各テンソルが別々のメモリを持つと仮定しています。ggml のアロケーターはメモリを共有するため、融合されないことがあります。
@@ -56,4 +56,4 @@ source-graph-column-name = 名前
 source-graph-column-operations = 演算
 source-graph-column-grid = グリッド
 source-graph-column-block = ブロック
-source-graph-compared = 観測された起動 { $seen } 回(評価 { $evaluations } 回)のうち、カーネル・グリッド・ブロックまで予測どおり { $exact } 回、カーネルは予測どおりでテンプレート引数の一部が未定 { $arguments } 回、カーネルは予測どおりでグリッドは未定 { $without } 回、予測どおりだがドライバーが拒否 { $refused } 回、予測されたがトレースに欠けている可能性あり { $missing } 回、予測なし { $open } 回、予測と異なる { $different } 回。
+source-graph-compared = 観測された起動 { $seen } 回（評価 { $evaluations } 回）のうち、カーネル・グリッド・ブロックまで予測どおり { $exact } 回、カーネルは予測どおりでテンプレート引数の一部が未定 { $arguments } 回、カーネルは予測どおりでグリッドは未定 { $without } 回、予測どおりだがドライバーが拒否 { $refused } 回、予測されたがトレースに欠けている可能性あり { $missing } 回、予測なし { $open } 回、予測と異なる { $different } 回。

@@ -48,7 +48,7 @@ pub fn of_command(pid: u32, words: &[String], environment: &[(String, String)], 
     }
     let (k, v, words) = cache;
     if k.is_some() || v.is_some() {
-        // The one that is not named keeps its default.
+        // If only one of the two types is given, the other keeps its default.
         let usual = || "f16".to_owned();
         let meaning = Meaning::Cache { k: k.unwrap_or_else(usual), v: v.unwrap_or_else(usual) };
         into.put(Claim { meaning, said: words.join(" "), origin: Origin::Command { pid } });

@@ -4,6 +4,7 @@ use crate::claims::served::{self, Before};
 use crate::claims::{Claims, of_command, of_log};
 use crate::endpoint::Endpoint;
 use crate::process::{makes_claims, strings};
+use say::{Say as _, say};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -91,13 +92,11 @@ impl Gatherer {
             let length = file.metadata().map_or(0, |meta| meta.len());
             if length > MOST {
                 let _ = file.seek(SeekFrom::Start(length - MOST));
-                let why =
-                    format!("it is longer than {} MiB: only its end was read, and lines count from there", MOST >> 20);
-                self.claims.unread.push((label.clone(), why));
+                self.claims.unread.push((label.clone(), say!("server-log-long", most = MOST >> 20)));
             }
             let mut bytes = Vec::new();
             if let Err(error) = file.take(MOST).read_to_end(&mut bytes) {
-                self.claims.unread.push((label.clone(), error.to_string()));
+                self.claims.unread.push((label.clone(), error.message()));
             }
             of_log(&label, &String::from_utf8_lossy(&bytes), &mut self.claims);
         }

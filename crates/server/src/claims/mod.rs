@@ -1,7 +1,6 @@
 //! A server's statements about itself: in its log, its command line and environment, and its own HTTP answers.
 //!
-//! Claims are gathered only from what the server tells any client. The `watch` crate compares them with observed
-//! launches.
+//! Only information that any client could get is used. The `watch` crate compares them with observed launches.
 
 mod command;
 mod gather;
@@ -15,7 +14,7 @@ pub use served::{Before, processor};
 
 use std::fmt;
 
-/// What a claim is about.
+/// The subject of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meaning {
     /// The library that computes: `ROCm`, `CUDA`, `cpu`; and the device, if it was named.
@@ -112,8 +111,8 @@ pub struct Claims {
     pub speculative: bool,
     /// The number of our requests that the server answered in the window.
     pub answered: u64,
-    /// What could not be asked or read, and why.
-    pub unread: Vec<(String, String)>,
+    /// Requests and files that failed, and why.
+    pub unread: Vec<(String, say::Message)>,
 }
 
 impl Claims {

@@ -5,6 +5,7 @@ use crate::claims::{Claim, Claims, Meaning, Origin};
 use crate::endpoint::Endpoint;
 use crate::identity::Kind;
 use crate::metrics::Counters;
+use say::{Message, Say as _, say};
 use serde_json::Value;
 
 /// A server's counters when the watch began.
@@ -39,8 +40,8 @@ pub fn processor(size: u64, vram: u64) -> String {
 pub(super) fn look(at: &Endpoint, before: Before, into: &mut Claims) {
     let ask = |path: &'static str| match at.get(path) {
         Ok(answer) if answer.status == 200 => Ok(answer.body),
-        Ok(answer) => Err((format!("GET {path}"), format!("the server answered {}", answer.status))),
-        Err(error) => Err((format!("GET {path}"), error.to_string())),
+        Ok(answer) => Err((format!("GET {path}"), say!("server-status", status = answer.status))),
+        Err(error) => Err((format!("GET {path}"), error.message())),
     };
     if let Ok(body) = ask("/api/ps") {
         ollama(&body, into);
@@ -68,17 +69,15 @@ pub(super) fn look(at: &Endpoint, before: Before, into: &mut Claims) {
 
 /// The evaluations that the server counted since the first look.
 fn evaluations(counters: &Counters, before: Before, into: &mut Claims) {
-    let unread = |why: &str| ("GET /metrics".to_owned(), why.to_owned());
+    let unread = |why: Message| ("GET /metrics".to_owned(), why);
     let (Some(first), Some(last)) = (before.evaluations, counters.evaluations) else {
         if counters.kind.is_none() || before.evaluations.is_none() {
-            into.unread.push(unread("llama-server counts its evaluations only when it was started with --metrics"));
+            into.unread.push(unread(say!("server-no-metrics")));
         }
         return;
     };
     match last.checked_sub(first) {
-        Some(_) if before.busy || counters.busy() => into.unread.push(unread(
-            "a request was under way when the window began or ended, so its counters are of another window",
-        )),
+        Some(_) if before.busy || counters.busy() => into.unread.push(unread(say!("server-metrics-busy"))),
         Some(count) => into.put(Claim {
             meaning: Meaning::Evaluations(count),
             said: match counters.kind {

@@ -1,4 +1,4 @@
-//! What the evidence can show and what it cannot, in the words of the claims and of the observers' fields of view.
+//! The limits of the evidence, in the words of the claims and of the observers' fields of view.
 
 use crate::csv;
 use crate::input::Study;

@@ -1,4 +1,5 @@
-//! The instruction census: what each file's kernels do, by family and mnemonic, as far as it is in the ledger.
+//! The instruction census: the instructions of each file's kernels by family and mnemonic, as far as the ledger has
+//! them.
 
 use crate::csv;
 use crate::input::Study;
@@ -11,7 +12,7 @@ use evidence::{About, Rung};
 use maud::{Markup, html};
 use report::thousands;
 
-/// The topic of a census. If an observer of it could not look, that explains a missing census.
+/// The topic of a census. If its observer was blocked, that explains a missing census.
 const COUNTS: &str = "isa.count";
 
 /// Rows of one file in the page; the CSV has all.
@@ -61,8 +62,8 @@ fn of_file(study: &Study<'_>, file: &str, all: &[Counted<'_>]) -> Markup {
     }
 }
 
-/// Instructions that were searched for and not seen: absent if everything was decoded, by two accounts; otherwise only
-/// not seen.
+/// Instructions that were searched for but not found: absent if everything was decoded and a second account agrees;
+/// otherwise only "not seen".
 fn by_read<'a, 'b>(none: &[&'b Counted<'a>]) -> Vec<(&'static str, Vec<&'b Counted<'a>>)> {
     let of = |read: Read| none.iter().copied().filter(|row| Read::of(row.5.coverage()) == read).collect::<Vec<_>>();
     let all = [
@@ -96,7 +97,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let open = claims.iter().filter(|(_, reading)| reading.grade.is_unresolved()).count();
     let args = [("count", all.len().into()), ("claims", claims.len().into()), ("open", open.into())];
     let in_view = study.input.observations.iter().filter(|it| it.field_of_view().covers(COUNTS, &About::default()));
-    // Only the last look counts: earlier obstacles no longer apply.
+    // Only the last attempt counts: earlier obstacles no longer apply.
     let blocked = in_view.max_by_key(|recorded| recorded.time()).and_then(|recorded| match recorded.finding() {
         evidence::Finding::Blocked { why, said, .. } => Some(Kept { english: why, said: said.as_ref() }),
         _ => None,

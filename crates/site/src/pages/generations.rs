@@ -110,7 +110,7 @@ fn claims(study: &Study<'_>, targets: &[String]) -> Markup {
     )
 }
 
-/// The rungs on which something was seen of the compared targets.
+/// The rungs with observations of the compared targets.
 fn standing(study: &Study<'_>, asked: Option<&map::Asked>, targets: &[String]) -> Markup {
     let of = |recorded: &evidence::Recorded| {
         let named = recorded.fact().and_then(|fact| fact.about.get("target").or_else(|| fact.about.get("name")));
@@ -363,7 +363,7 @@ fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Mar
     }
 }
 
-/// Lists once what was not examined for any generation, with the command of a claim that asks for it.
+/// Lists once the properties that were not examined for any generation, with the command of a claim that asks for them.
 fn gaps(study: &Study<'_>, lines: &[Line]) -> Vec<(Option<String>, Vec<Pair>)> {
     let mut all: Vec<(Option<String>, Vec<Pair>)> = Vec::new();
     for line in lines {

@@ -1,7 +1,7 @@
 //! The binary inventory: bundles, targets and kernels of every examined file, searchable and sortable.
 //!
 //! Kernels come from the listing that goes with a file's sweep as raw evidence, and from single observations; for a
-//! file without either, the page says what is missing.
+//! file without either, the page names the gap.
 
 use crate::csv;
 use crate::input::Study;

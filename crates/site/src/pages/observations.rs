@@ -5,9 +5,10 @@ use crate::input::Study;
 use crate::page::Page;
 use crate::parts;
 use crate::raw_files;
-use crate::words::shown;
-use evidence::{Canary, Contamination, Recorded, saw};
+use crate::words::{Pair, shown};
+use evidence::{Contamination, Recorded, saw};
 use maud::{Markup, html};
+use say::{Message, say};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ pub fn page(study: &Study<'_>) -> Page {
                 div.vt.tall tabindex="0" role="region" aria-label="Observations / 観測" {
                     table aria-rowcount=(chosen.len() + 1) {
                         thead { tr { th.c-id scope="col" { (study.words.say("site-col-id")) } th.c-rung scope="col" { (study.words.say("site-col-rung")) } th.c-who scope="col" { (study.words.say("site-col-observer")) } th scope="col" { (study.words.say("site-col-saw")) } th.c-subject scope="col" { (study.words.say("site-col-subject")) } } }
-                        tbody { @for recorded in chosen.iter().take(FIRST) { tr { td.mono { (recorded.id().short()) } td { (parts::rung(study, recorded.rung())) } td { (shown(&recorded.observer().name)) } td { (shown(&saw(recorded))) } td { (shown(&recorded.subject().to_string())) } } } }
+                        tbody { @for recorded in chosen.iter().take(FIRST) { tr { td.mono { (recorded.id().short()) } td { (parts::rung(study, recorded.rung())) } td { (shown(&recorded.observer().name)) } td { (Pair::from(&saw(recorded))) } td { (shown(&recorded.subject().to_string())) } } } }
                     }
                 }
                 div.vt-detail aria-live="polite" { (study.words.par("quiet", "site-choose-observation", &[])) }
@@ -68,11 +69,11 @@ fn chosen<'a>(study: &Study<'a>) -> Vec<&'a Recorded> {
 
 /// Arrays per column, with each text stored once, so that a page with thousands of rows stays small.
 fn rows(study: &Study<'_>, chosen: &[&Recorded]) -> serde_json::Value {
-    let mut texts: Vec<String> = Vec::new();
-    let mut known: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
-    let mut text = |value: String| {
-        *known.entry(value).or_insert_with_key(|value| {
-            texts.push(value.clone());
+    let mut texts: Vec<serde_json::Value> = Vec::new();
+    let mut known: std::collections::BTreeMap<Pair, usize> = std::collections::BTreeMap::new();
+    let mut both = |pair: Pair| {
+        *known.entry(pair).or_insert_with_key(|Pair { en, ja }| {
+            texts.push(if en == ja { json!(en) } else { json!({"en": en, "ja": ja}) });
             texts.len() - 1
         })
     };
@@ -99,38 +100,45 @@ fn rows(study: &Study<'_>, chosen: &[&Recorded]) -> serde_json::Value {
             json!([
                 recorded.id().short(),
                 recorded.rung().name(),
-                text(recorded.observer().name.clone()),
-                text(shown(&saw(recorded))),
-                text(shown(&recorded.subject().to_string())),
-                text(recorded.time().to_owned()),
-                text(trust(recorded)),
-                text(raw),
+                both(Pair::same(recorded.observer().name.clone())),
+                both(safe(Pair::from(&saw(recorded)))),
+                both(safe(Pair::same(recorded.subject().to_string()))),
+                both(Pair::same(recorded.time())),
+                both(safe(trust(study, recorded))),
+                both(Pair::same(raw)),
             ])
         })
         .collect();
     json!({"texts": texts, "rows": rows})
 }
 
-/// Coverage, canary and contamination in one line, in the ledger's terms.
-fn trust(recorded: &Recorded) -> String {
+fn safe(pair: Pair) -> Pair {
+    Pair { en: shown(&pair.en), ja: shown(&pair.ja) }
+}
+
+/// Coverage, canary and contamination in one line.
+fn trust(study: &Study<'_>, recorded: &Recorded) -> Pair {
     let coverage = recorded.coverage();
     let total = coverage.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
-    let mut parts = vec![format!("{} / {total} {}", coverage.seen, shown(&coverage.unit))];
+    let mut parts = vec![say!("site-trust-coverage", seen = coverage.seen, total, unit = coverage.counted())];
     if coverage.lost > 0 {
-        parts.push(format!("lost {}", coverage.lost));
+        parts.push(say!("site-trust-lost", count = coverage.lost));
     }
-    parts.extend(coverage.missing.iter().map(|gap| format!("{} ({})", shown(&gap.what), shown(&gap.why))));
-    match recorded.canary_seen() {
-        Canary::InTarget { what } | Canary::InChild { what } => parts.push(format!("canary: {}", shown(what))),
-        Canary::None => {}
+    parts.extend(coverage.missing.iter().filter_map(|gap| gap.whole().said));
+    if let Some(seen) = recorded.canary_seen().what() {
+        let what = seen.said.unwrap_or_else(|| Message::verbatim(seen.english));
+        parts.push(say!("site-trust-canary", what));
     }
     match recorded.contamination_state() {
         Contamination::Untouched => {}
-        Contamination::Certified { .. } => parts.push("certified".to_owned()),
-        Contamination::Unchecked => parts.push("unchecked".to_owned()),
-        Contamination::Contaminated { differences } => parts.push(format!("contaminated: {}", differences.join(", "))),
+        Contamination::Certified { .. } => parts.push(say!("site-trust-certified")),
+        Contamination::Unchecked => parts.push(say!("site-trust-unchecked")),
+        Contamination::Contaminated { differences } => {
+            parts.push(say!("site-trust-contaminated", differences = differences.join(", ")));
+        }
     }
-    parts.join("; ")
+    let whole = say::listed(parts);
+    study.words.both(|lang| whole.as_ref().map_or(String::new(), |whole| lang.say(whole)))
 }
 
 fn table(study: &Study<'_>) -> String {
@@ -142,9 +150,9 @@ fn table(study: &Study<'_>) -> String {
             recorded.observer().version.clone(),
             recorded.rung().to_string(),
             recorded.fact().map(|fact| fact.topic.clone()).unwrap_or_default(),
-            saw(recorded),
+            saw(recorded).english,
             recorded.subject().to_string(),
-            trust(recorded),
+            trust(study, recorded).en,
             recorded.origin().unwrap_or_default().to_owned(),
         ]
     });

@@ -1,4 +1,4 @@
-//! The observer constraint map: which observer can see which rung, whether it works here, and the results of its
+//! The observer constraint map: the rungs that each observer can see, whether it works here, and the results of its
 //! attempts.
 
 use crate::csv;
@@ -18,7 +18,7 @@ struct Who<'a> {
     /// The number of observations per rung.
     saw: BTreeMap<Rung, usize>,
     failures: Vec<Failure<'a>>,
-    /// When it last looked without obstacles, by machine and rung.
+    /// The time of its last successful run, by machine and rung.
     looked: BTreeMap<(Machine<'a>, Rung), &'a str>,
     certified: Option<&'a str>,
 }
@@ -26,7 +26,7 @@ struct Who<'a> {
 /// The ledger that first recorded it, and the host that it names.
 type Machine<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// A run that failed, or that changed what it observed.
+/// A run that failed, or that changed the observed program.
 struct Failure<'a> {
     machine: Machine<'a>,
     rung: Rung,

@@ -1,4 +1,4 @@
-//! The answer per rung, what was refuted, what is open, and what to look at next.
+//! The answer per rung, the refuted claims, the open ones, and the next steps.
 
 use super::claims;
 use crate::dispatch::by_path;
@@ -200,7 +200,7 @@ fn refuted(study: &Study<'_>) -> Markup {
             });
             let seen = match (seen, cite) {
                 (Some(seen), _) => html! { (seen) },
-                (None, Some((_, saw))) => html! { (shown(saw)) },
+                (None, Some((_, saw))) => html! { (Pair::from(saw)) },
                 (None, None) => html! { (parts::reason(study, reading, 0)) },
             };
             let name = html! { (parts::grade_cell(study, reading.grade)) " " (Pair::from(&stated.words)) };

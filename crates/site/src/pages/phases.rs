@@ -140,7 +140,8 @@ fn one(study: &Study<'_>, id: PhaseName, name: Pair) -> Markup {
         .filter(|(_, reading)| !matches!(reading.grade.kind(), GradeKind::Unresolved(_)))
         .map(|(stated, reading)| {
             let saw = reading.cites.first().map_or_else(Markup::default, |cite| {
-                let said = |lang: &report::Lang| report::plain_seen(lang, cite).unwrap_or_else(|| cite.saw.clone());
+                let said =
+                    |lang: &report::Lang| report::plain_seen(lang, cite).unwrap_or_else(|| cite.saw.in_words(lang));
                 html! { (study.words.both(said)) " " (parts::observation(&cite.observation)) }
             });
             let on = study.words.say_with("site-on", &[("rungs", parts::rung(study, reading.rung).into())]);

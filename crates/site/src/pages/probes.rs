@@ -1,4 +1,4 @@
-//! Probes: what servers were asked and how fast they answered, with the changes that the source declares.
+//! Probes: the prompts sent to servers and the speed of the answers, with the changes that the source declares.
 
 use super::map;
 use crate::csv;

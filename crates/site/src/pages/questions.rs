@@ -8,7 +8,7 @@ use crate::words::Pair;
 use evidence::{Reading, Stated};
 use maud::{Markup, html};
 
-/// Whether a command can be run here, or what it needs.
+/// Whether a command can be run here, or its missing prerequisites.
 pub fn here(study: &Study<'_>, next: &Next) -> Markup {
     let needs = Pair::join(&next.needs, study.words);
     match (next.needs.is_empty(), next.possible) {

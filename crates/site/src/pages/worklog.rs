@@ -1,4 +1,4 @@
-//! The worklog: by day, what each observer recorded, with people's notes in between.
+//! The worklog: the records of each observer by day, with people's notes in between.
 
 use crate::csv;
 use crate::input::Study;

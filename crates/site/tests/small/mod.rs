@@ -1,4 +1,4 @@
-//! A report from a made-up ledger with something on every page, and 70,000 kernels in the inventory.
+//! A report from a made-up ledger with content on every page, and 70,000 kernels in the inventory.
 
 use evidence::{
     About, Coverage, Evidence, Fact, FieldOfView, Finding, Investigation, Observation, ObserverId, Recorded, RungKind,
@@ -38,7 +38,7 @@ pub fn site() -> Site {
     build(7000, None)
 }
 
-/// As a server has it: few kernels, and the version that the pages ask for.
+/// The report as a server has it: few kernels, and the version that the pages poll for.
 pub fn served(version: &str) -> Site {
     build(7, Some(version))
 }

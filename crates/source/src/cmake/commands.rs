@@ -5,7 +5,7 @@ use super::uncertain::{OWN_SDK, is_name};
 use super::{Cmake, MAX_ITEMS, MAX_VALUE, join};
 use say::say;
 
-/// The commands that can affect what is defined.
+/// The commands that can affect defines.
 pub(super) const COMMANDS: &[&str] = &[
     "option",
     "cmake_dependent_option",
@@ -57,7 +57,7 @@ impl Cmake<'_> {
             self.unknown_names(args.into_iter().filter(|arg| is_name(arg)));
             return;
         }
-        // Most commands say what is built, not how.
+        // Most commands determine the files of a build, not its defines.
         if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
             return;
         }

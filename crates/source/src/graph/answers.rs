@@ -3,48 +3,50 @@
 
 use super::code::{Code, CodeUsed};
 use super::compare::Compared;
+use super::follow::Open;
 use super::run::{Evaluation, NodeStep};
 use super::{Data, Graph, Routing, Written, family, run};
 use crate::argument::{Argument, joined};
 use crate::declared::Build;
 use crate::device::Device;
-use crate::outcome::Launched;
+use crate::outcome::{Launched, with_place};
 use crate::question::Overrides;
 use crate::rules::RulesError;
 use crate::survey::open;
 use crate::tree::Tree;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use gguf::Gguf;
+use say::Kept;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a model's evaluation launches by a source tree's rules, node by node.
+/// The launches of a model's evaluation according to a source tree's rules, node by node.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GraphAnswer {
     pub rung: Rung,
-    /// The tree as it was named.
+    /// The tree as the user named it.
     pub tree: String,
     pub commit: Option<String>,
     /// The model's file.
     pub model: String,
-    /// null of a graph that was written down.
+    /// null for a graph from a file.
     pub architecture: Option<String>,
     pub target: String,
     pub card: Option<String>,
-    /// What the list of nodes rests on: this program's own builder, a file, or a program that ran; not the tree.
+    /// The source of the list of nodes: this program's own builder, a file, or a program that ran; not the tree.
     pub nodes_from: String,
-    /// Where tensors were taken to lie.
+    /// The assumed memory layout of tensors.
     pub memory: String,
-    /// Which experts tokens were taken to go to, where the host reads that back; null where nobody told.
+    /// The assumed assignment of tokens to experts, if the host reads it back; null if none was given.
     pub routing: Option<String>,
-    /// The code that registers and shared memory were read from; null where none was given.
+    /// The code from which registers and shared memory were read; null if none was given.
     pub code: Option<CodeUsed>,
     pub build: Build,
-    /// Versions of compilers and SDKs that nobody gave, with what they were taken to be; others were not tried.
+    /// Unspecified versions of compilers and SDKs, with their assumed values; others were not tried.
     pub assumed: BTreeMap<String, String>,
     pub evaluations: Vec<GraphEvaluation>,
-    /// Launches of the trace that are in none of these evaluations, so that nothing was held against them; null without a trace.
+    /// Launches of the trace that are in none of these evaluations and were not compared; null without a trace.
     pub not_compared: Option<u64>,
 }
 
@@ -52,32 +54,32 @@ impl answer::Answer for GraphAnswer {
     const SCHEMA: &'static str = "whichkernel.source-graph/1";
 }
 
-/// One evaluation: so many tokens at once.
+/// One evaluation of a number of tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GraphEvaluation {
-    /// null of a graph that was written down.
+    /// null for a graph from a file.
     pub columns: Option<i64>,
-    /// Positions of the KV cache that attention looks at.
+    /// Positions of the KV cache that attention reads.
     pub positions: Option<i64>,
-    /// Of a graph that a program had computed: ggml's backend, `ROCm0`.
+    /// ggml's backend, `ROCm0`, for a graph that a program computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
-    /// Nodes of the graph, those that only look at memory among them.
+    /// The number of nodes in the graph, including views.
     pub nodes: usize,
-    /// The tree's function that fuses nodes; null where it has none of its own.
+    /// The tree's function that fuses nodes; null if it has no such function.
     pub fused_by: Option<String>,
-    /// What the program read back from the GPU meanwhile, where that was written down with the graph.
+    /// The data that the program read back from the GPU meanwhile, if it was recorded with the graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<GraphReads>,
-    /// Launches that are named below.
+    /// The number of launches listed below.
     pub launches: u64,
     pub steps: Vec<GraphStep>,
-    /// Whether these are all launches, with grid and block.
+    /// Whether the list of launches is complete, with grid and block.
     pub whole: Conclusion,
-    /// Against what a program was seen to launch, where that was asked for.
+    /// The comparison with observed launches, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
-    /// What the comparison comes to.
+    /// The result of the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agrees: Option<Conclusion>,
 }
@@ -85,34 +87,35 @@ pub struct GraphEvaluation {
 /// Copies from the GPU to the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GraphReads {
-    /// Written down with the graph.
+    /// The number of copies recorded with the graph.
     pub given: u64,
-    /// Made by the tree's code, with the same address and length in the same order.
+    /// The number of these that the tree's code makes, with the same address and length in the same order.
     pub used: u64,
 }
 
 /// One node, or several that are fused.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GraphStep {
-    /// The first node's number.
+    /// The index of the first node.
     pub node: usize,
-    /// Its name, as llama.cpp gives it.
+    /// Its name in llama.cpp.
     pub name: String,
-    /// Operations, more than one where nodes are fused.
+    /// Operations; more than one if nodes are fused.
     pub operations: Vec<String>,
-    /// The type of the weights, where the first node has some.
+    /// The type of the weights, if the first node has weights.
     #[serde(rename = "type")]
     pub ty: Option<String>,
-    /// In order; all that are certain.
+    /// The certain launches, in order.
     pub launches: Vec<GraphLaunch>,
-    /// What the driver is asked to copy or fill for it, in order: no kernels of the program's. A driver may use one of its own.
+    /// Copies and fills by the driver for this step, in order. They are not kernels of the program; a driver may use
+    /// its own kernels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<GraphMove>,
-    /// Why other launches, or more, are possible.
-    pub undetermined: Option<String>,
-    /// Why a grid or block is not known, where all kernels are.
+    /// Why other or further launches are possible.
+    pub undetermined: Option<Kept>,
+    /// Why a grid or block is unknown although all kernels are known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub grid_undetermined: Option<String>,
+    pub grid_undetermined: Option<Kept>,
 }
 
 /// A launch with its kernel.
@@ -121,9 +124,9 @@ pub struct GraphLaunch {
     pub kernel: String,
     /// Template arguments, by the names of the kernel's parameters.
     pub arguments: Vec<(String, Argument)>,
-    /// Done by a function of a library, whose own kernels are not told here.
+    /// Whether a library function does it; the library's own kernels are unknown.
     pub library: bool,
-    /// null where the source alone does not tell it, and of a library's call.
+    /// null if the source alone does not determine it, and for a library call.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
     /// Dynamic shared memory of a block in bytes.
@@ -155,14 +158,13 @@ say::wraps! { GraphError { Rules(RulesError), Family(family::FamilyError), Writt
 const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
                           all layers on the GPU, token embedding on the host";
 const NODES_WRITTEN: &str = "the file, in the order of its lines";
-const NODES_COMPUTED: &str = "the graphs that a program had ggml compute, written down while it ran on a stand-in GPU";
-const MEMORY_PLACED: &str = "where the program had laid its tensors";
-const MEMORY: &str =
-    "every tensor in memory of its own; ggml's allocator shares memory, which can keep nodes from being fused";
+const NODES_COMPUTED: &str = "the graphs that a program computed with ggml, recorded while it ran on a stand-in GPU";
+const MEMORY_PLACED: &str = "as the program allocated its tensors";
+const MEMORY: &str = "each tensor has separate memory; ggml's allocator shares memory, which can prevent fusion";
 
-const ROUTING_READ: &str = "as the program read it back from the GPU while it computed these graphs";
-const ROUTING_EVEN: &str = "every token gets the next experts in turn, as was asked for";
-const ROUTING_FIRST: &str = "every token gets the first experts, as was asked for";
+const ROUTING_READ: &str = "as the program read it back from the GPU while computing these graphs";
+const ROUTING_EVEN: &str = "each token gets the next experts in turn, as requested";
+const ROUTING_FIRST: &str = "each token gets the first experts, as requested";
 
 /// The KV cache grows in steps of this many positions.
 const STEP: i64 = 256;
@@ -357,7 +359,7 @@ impl GraphStep {
         let operations = nodes.filter(|node| !node.is_view());
         let weights = first.and_then(|node| graph.tensors.get((*node.sources.first()?)?));
         let product = first.is_some_and(|node| node.op.starts_with("GGML_OP_MUL_MAT"));
-        let shown = |(place, why): &(String, String)| format!("{place} {why}").trim().to_owned();
+        let shown = |(place, why): &Open| Kept::from(with_place(place, why));
         GraphStep {
             node: step.node,
             name: first.map_or(String::new(), |node| node.name.clone()),

@@ -17,11 +17,11 @@ pub struct Code {
     facts: Arc<BTreeMap<String, Vec<i64>>>,
 }
 
-/// Whose registers were taken.
+/// The file whose registers were used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CodeUsed {
     pub file: String,
-    /// Kernels in it that the GPU takes.
+    /// Kernels in it that the GPU can run.
     pub kernels: u64,
 }
 

@@ -30,26 +30,28 @@ pub struct SeenRun {
     pub whole: bool,
 }
 
-/// How the two sequences of launches go together.
+/// The result of comparing the two sequences of launches.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Compared {
-    /// Evaluations of the trace that were held against it, and launches seen in them.
+    /// Compared evaluations of the trace, and the launches in them.
     pub evaluations: u64,
     pub seen: u64,
-    /// Predicted with kernel, all of its template arguments, grid and block; of a library's call with its name.
+    /// Predicted with the right kernel, template arguments, grid and block; for a library call, with the right
+    /// function.
     pub exact: u64,
-    /// The same kernel as far as its template arguments are known; the names of those that are not, by their kernel.
+    /// The same kernel as far as its template arguments are known; then the unknown arguments, by kernel.
     pub without_arguments: u64,
     pub unknown_arguments: BTreeSet<String>,
-    /// Kernel and template arguments as seen; grid or block is UNDETERMINED.
+    /// The right kernel and template arguments; grid or block is UNDETERMINED.
     pub without_grid: u64,
-    /// As predicted, and refused by the driver: these did not run.
+    /// Predicted, but refused by the driver: these did not run.
     pub refused: u64,
-    /// Predicted, and not in a record that has nothing of this evaluation or may miss a part: it may have been launched.
+    /// Predicted, but not in the record. The record has nothing of this evaluation or may be incomplete, so the launch
+    /// may have happened.
     pub not_seen: u64,
-    /// Observed where the source leaves open what follows.
+    /// Observed where the source does not determine the launches.
     pub not_predicted: Vec<String>,
-    /// Predicted otherwise than seen.
+    /// Predictions that differ from the observation.
     pub different: Vec<Mismatch>,
 }
 
@@ -69,12 +71,12 @@ impl Compared {
     }
 }
 
-/// A launch that is not what was predicted. One of the two is missing where one side has a launch and the other none.
+/// A launch that differs from the prediction. One of the two is missing if only one side has a launch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Mismatch {
     /// The evaluation's number in the trace.
     pub evaluation: u64,
-    /// The place among what was seen in it.
+    /// The index among the observed launches of this evaluation.
     pub at: usize,
     pub predicted: Option<String>,
     pub seen: Option<String>,

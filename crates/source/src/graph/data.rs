@@ -5,7 +5,7 @@ use super::{Graph, Read, Tensor};
 use cxx::eval::Arrival;
 use std::rc::Rc;
 
-/// What is known about the data.
+/// The known data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Data {
     #[default]

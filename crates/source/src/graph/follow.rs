@@ -8,8 +8,9 @@ use crate::outcome::Launched;
 use crate::session::{MAX_FORKS, Need, arguments, explain};
 use crate::supports::Supports;
 use cxx::Program;
-use cxx::eval::{Machine, MemoryPlace, Platform, Run, Stop, Ty, Value};
+use cxx::eval::{Machine, MemoryPlace, Platform, Run, Stop, Ty, UnknownCondition, Value};
 use cxx::files::Span;
+use say::{Message, key, say};
 use std::rc::Rc;
 
 pub(super) struct GraphSession<'p> {
@@ -34,7 +35,7 @@ pub(super) struct End {
     pub moves: Vec<Launched>,
     /// How many nodes it covers.
     pub nodes: usize,
-    /// How many copies from the GPU got known bytes.
+    /// The number of copies from the GPU with known bytes.
     pub read: usize,
     pub open: Option<Open>,
 }
@@ -46,8 +47,8 @@ const MOST_SUPPOSED: i64 = 64;
 /// of 128 experts.
 const ALLOWANCE: u64 = 1 << 31;
 
-/// Where something is unknown, and why.
-pub(super) type Open = (String, String);
+/// The position of an unknown value, and the reason.
+pub(super) type Open = (String, Message);
 
 impl<'p> GraphSession<'p> {
     pub fn new(
@@ -102,7 +103,7 @@ impl<'p> GraphSession<'p> {
         self.machine.arrivals = data.read();
     }
 
-    /// Supplies the data of the copies at a node. `came`: how many copies earlier nodes made.
+    /// Supplies the data of the copies at a node. `came`: the number of copies by earlier nodes.
     pub fn tell_at(&mut self, data: &Data, graph: &Graph, index: usize, came: Option<usize>) {
         if let Data::Routed(routing) = data {
             self.machine.arrivals =
@@ -116,7 +117,7 @@ impl<'p> GraphSession<'p> {
     /// Every way through the code at a node, and the first unknown value.
     ///
     /// How many blocks of a kernel fit on a multiprocessor depends on registers, which the compiler assigns. Every
-    /// number that the source allows is tried; whatever all results have in common is certain.
+    /// number that the source allows is tried; the parts that all results have in common are certain.
     pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
         self.machine.supposed = None;
         let mut ends = Vec::new();
@@ -126,11 +127,10 @@ impl<'p> GraphSession<'p> {
             && (1..=MOST_SUPPOSED).contains(most)
         {
             ends.clear();
-            let not_there =
-                if self.machine.platform.facts.is_empty() { "" } else { ", and the given code does not have it" };
-            let why = format!(
-                "how many blocks of the kernel fit on a multiprocessor, 1 to {most}, hangs on its registers{not_there}"
-            );
+            let why = match self.machine.platform.facts.is_empty() {
+                true => say!("source-open-occupancy", most),
+                false => say!("source-open-occupancy-code", most),
+            };
             unknown = Some((self.machine.program.files.place(*at), why));
             for number in 1..=*most {
                 self.machine.supposed = Some(number);
@@ -145,7 +145,7 @@ impl<'p> GraphSession<'p> {
     fn ways(&mut self, index: usize, ends: &mut Vec<End>, open: &mut Option<Open>) -> Result<Vec<(Span, i64)>, Need> {
         let program = self.machine.program;
         let mut scripts = vec![Vec::new()];
-        let mut unknown: Option<(Span, String)> = None;
+        let mut unknown: Option<UnknownCondition> = None;
         let mut asked: Vec<(Span, i64)> = Vec::new();
         let mut runs = 0;
         while let Some(script) = scripts.pop() {
@@ -156,7 +156,7 @@ impl<'p> GraphSession<'p> {
             }
             self.machine.script = script.clone();
             let ended = self.once(index);
-            unknown = unknown.or_else(|| self.machine.unknown.first().cloned());
+            unknown = unknown.or_else(|| self.machine.unknown.first().copied());
             for found in &self.machine.asked {
                 if !asked.contains(found) {
                     asked.push(*found);
@@ -165,8 +165,8 @@ impl<'p> GraphSession<'p> {
             let (nodes, open) = match ended {
                 Ok(nodes) => (nodes, None),
                 Err(Stop::Need(name)) => return Err(Need(name)),
-                Err(Stop::Fork { at, why }) if runs < MAX_FORKS => {
-                    unknown = unknown.or(Some((at, why)));
+                Err(Stop::Fork(condition)) if runs < MAX_FORKS => {
+                    unknown = unknown.or(Some(condition));
                     for outcome in [true, false] {
                         let mut next = script.clone();
                         next.push(outcome);
@@ -177,7 +177,8 @@ impl<'p> GraphSession<'p> {
                 Err(stop) => (1, Some(explain(program, &stop))),
             };
             let missed = self.machine.unfollowed.map(|at| {
-                (program.files.place(at), format!("a call that is not followed: `{}`", program.files.text(at)))
+                let why = say!("source-open-code", why = key!("source-open-call"), code = program.files.text(at));
+                (program.files.place(at), why)
             });
             let open = open.or(missed);
             let handoffs = std::mem::take(&mut self.machine.handoffs);
@@ -185,7 +186,7 @@ impl<'p> GraphSession<'p> {
             let (moves, launches) = all.partition(|handoff| is_move(&handoff.kernel));
             ends.push(End { launches, moves, nodes, read: self.machine.arrived, open });
         }
-        *open = open.take().or_else(|| unknown.map(|(at, why)| (program.files.place(at), why)));
+        *open = open.take().or_else(|| unknown.map(|it| (program.files.place(it.at), it.why(program))));
         Ok(asked)
     }
 
@@ -199,20 +200,20 @@ impl<'p> GraphSession<'p> {
             match self.call(fuses, index)? {
                 Value::Int(0, 0, _) => {}
                 Value::Int(more, 0, _) if more > 0 => return Ok(usize::try_from(more).unwrap_or(usize::MAX - 1) + 1),
-                _ => return Err(self.unsure("how many nodes are fused is not known")),
+                _ => return Err(self.unsure(say!("source-open-fused-count"))),
             }
         }
         match self.call(self.entry, index)? {
-            Value::Int(0, 0, _) => Err(self.unsure("the dispatcher does not take this operation")),
-            Value::Opaque(_) => Err(self.unsure("whether the dispatcher takes this operation is not known")),
+            Value::Int(0, 0, _) => Err(self.unsure(say!("source-open-not-dispatched"))),
+            Value::Opaque(_) => Err(self.unsure(say!("source-open-dispatched"))),
             _ => Ok(1),
         }
     }
 
-    fn unsure(&self, why: &str) -> Stop {
+    fn unsure(&self, why: Message) -> Stop {
         let at = self.machine.program.function(self.entry).map_or(Span::default(), |function| function.span);
         // The position is the function's start, not its whole text.
-        Stop::Undetermined { at: Span { end: at.start, ..at }, why: why.to_owned() }
+        Stop::undetermined(Span { end: at.start, ..at }, why)
     }
 
     fn call(&mut self, function: u32, index: usize) -> Run<Value> {

@@ -44,7 +44,7 @@ say::worded! { WrittenError {
     Refused(why) => "source-written-refused",
 }}
 
-/// Limits beyond any real model: tensors, bytes, and addresses.
+/// Limits, higher than any real model needs: tensors, bytes, and addresses.
 const MOST: usize = 1 << 14;
 const MOST_BYTES: i64 = 1 << 46;
 pub(super) const MOST_ADDRESS: i64 = 1 << 57;

@@ -1,17 +1,18 @@
 //! Evaluates a graph: every node in order, with all of its launches.
 
 use super::code::Code;
-use super::follow::{End, GraphSession};
+use super::follow::{End, GraphSession, Open};
 use super::{Data, Graph, Tensor};
 use crate::device::Device;
 use crate::node_loop::doubt;
 use crate::op::Shape;
-use crate::outcome::Launched;
+use crate::outcome::{Launched, with_place};
 use crate::rules::{Rules, RulesError};
 use crate::session::explain;
 use cxx::Program;
 use cxx::Span;
 use cxx::ast::{Base, Function, Param};
+use say::say;
 use std::collections::BTreeMap;
 
 /// A node that launches something, or several nodes that are fused.
@@ -26,9 +27,9 @@ pub struct NodeStep {
     /// Copies and fills by the driver; None if they are not the same in every case.
     pub moves: Option<Vec<Launched>>,
     /// Why further or other launches are possible: position and reason.
-    pub open: Option<(String, String)>,
+    pub open: Option<Open>,
     /// Why a grid or block is unknown although the kernels are known.
-    pub unsized_by: Option<(String, String)>,
+    pub unsized_by: Option<Open>,
     /// Copies from the GPU with known bytes; None if they are not the same in every case.
     pub read: Option<usize>,
 }
@@ -96,7 +97,7 @@ fn follow(
     next: &mut usize,
 ) -> Option<cxx::sym::Sym> {
     session.tell(data);
-    let mut doubts: BTreeMap<String, Option<(String, String)>> = BTreeMap::new();
+    let mut doubts: BTreeMap<String, Option<Open>> = BTreeMap::new();
     let marked = rules.entry().and_then(|entry| left_out(&rules.program, entry));
     while let Some(node) = graph.node(*next) {
         if node.is_view() {
@@ -108,7 +109,7 @@ fn follow(
             && flags & session.computed() == 0
         {
             if let Err(place) = skips {
-                let why = format!("what is done with a node without {COMPUTED} is not followed");
+                let why = say!("source-open-unmarked", flag = COMPUTED);
                 steps.push(unknown_step(*next, Some((place.clone(), why))));
             }
             *next += 1;
@@ -121,9 +122,7 @@ fn follow(
         };
         let mut step = merged(*next, ends, unknown);
         let doubt = match fusion {
-            Fusion::Within(place) => {
-                Some((place.clone(), "nodes are fused in the loop itself, which is not followed".to_owned()))
-            }
+            Fusion::Within(place) => Some((place.clone(), say!("source-open-fused-inline"))),
             _ => doubts
                 .entry(node.op.to_string())
                 .or_insert_with_key(|op| {
@@ -140,7 +139,7 @@ fn follow(
         // Every node that computes launches something or lets the driver copy. If nothing was found, something was not
         // understood.
         if step.launches.is_empty() && step.open.is_none() && step.moves.as_ref().is_none_or(Vec::is_empty) {
-            step.open = Some((String::new(), "no launch was met on the way".to_owned()));
+            step.open = Some((String::new(), say!("source-open-no-launch")));
         }
         *next += step.nodes.max(1);
         steps.push(step);
@@ -148,7 +147,7 @@ fn follow(
     None
 }
 
-fn unknown_step(node: usize, open: Option<(String, String)>) -> NodeStep {
+fn unknown_step(node: usize, open: Option<Open>) -> NodeStep {
     NodeStep { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
 }
 
@@ -165,16 +164,15 @@ fn mistaken(steps: &mut [NodeStep], given: usize) {
     }
     let Some(first) = steps.iter().position(|step| step.open.is_some() || step.read.is_none()) else { return };
     for step in steps.iter_mut().skip(first + 1).filter(|step| step.read != Some(0)) {
-        let why = "what the program read back here is not told from what it read back before";
-        *step = unknown_step(step.node, Some((String::new(), why.to_owned())));
+        *step = unknown_step(step.node, Some((String::new(), say!("source-open-read-back"))));
     }
 }
 
-/// What all ways have in common; the step is open from where they differ.
-fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> NodeStep {
+/// The common part of all possible runs; the step is open from the first difference.
+fn merged(node: usize, ends: Vec<End>, unknown: Option<Open>) -> NodeStep {
     let mut ends = ends.into_iter();
     let Some(first) = ends.next() else {
-        return unknown_step(node, unknown.or_else(|| Some(Default::default())));
+        return unknown_step(node, unknown.or_else(|| Some((String::new(), say!("source-open-no-launch")))));
     };
     let (launches, moves) = (first.launches, Some(first.moves));
     let read = Some(first.read);
@@ -189,7 +187,9 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Nod
             if parts(launch) != parts(other) && step.unsized_by.is_none() {
                 step.unsized_by.clone_from(&unknown);
             }
-            launch.join(other, 1, unknown.as_ref().map_or("", |(_, why)| why));
+            let why =
+                unknown.as_ref().map_or_else(|| say!("cxx-open-condition"), |(place, why)| with_place(place, why));
+            launch.join(other, 1, &why);
         }
         let moved = |moves: &[Launched]| moves.iter().map(|call| (call.kernel.clone(), call.line)).collect::<Vec<_>>();
         step.moves = step.moves.filter(|moves| moved(moves) == moved(&end.moves));

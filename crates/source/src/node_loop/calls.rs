@@ -1,12 +1,13 @@
-//! What a program's functions take, call and name, for reading the loop over nodes.
+//! The parameters, calls and names in a program's functions, for reading the loop over nodes.
 
 use cxx::Program;
 use cxx::ast::{Base, Expr, ExprKind, Function, Type};
 use cxx::files::Span;
 use cxx::sym::Sym;
+use say::{Message, say};
 
 /// The position of code that is not understood, and the reason.
-pub type Doubt = (String, String);
+pub type Doubt = (String, Message);
 
 /// Functions of the same unit that take a graph and name another function.
 pub(crate) fn callers<'p>(program: &'p Program, of: &Function) -> impl Iterator<Item = &'p Function> {
@@ -31,9 +32,9 @@ pub(crate) fn takes(program: &Program, function: &Function, part: &str) -> bool 
 }
 
 /// The position, and a description with the first line of its text.
-pub(super) fn told(program: &Program, at: Span, what: &str) -> Doubt {
+pub(super) fn told(program: &Program, at: Span, what: Message) -> Doubt {
     let text = program.files.text(at);
-    (program.files.place(at), format!("{what}: `{}`", text.lines().next().unwrap_or_default()))
+    (program.files.place(at), say!("source-open-code", why = what, code = text.lines().next().unwrap_or_default()))
 }
 
 pub(super) fn type_name<'p>(program: &'p Program, ty: &Type) -> Option<&'p str> {

@@ -8,7 +8,7 @@ use cxx::files::Span;
 use cxx::sym::{FxMap, FxSet, Sym};
 use cxx::visit::{Part, parts_in, parts_of};
 
-/// What a variable is or points to.
+/// The kind of object that a variable is or points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Object {
     /// A tensor or a graph.

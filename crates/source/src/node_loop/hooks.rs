@@ -11,6 +11,7 @@ use cxx::files::Span;
 use cxx::lex::{Kind, Tok};
 use cxx::sym::{self, FxSet, Sym};
 use cxx::visit::{Part, parts_of};
+use say::say;
 
 /// The fields of a tensor that can affect a decision. The address of its data does not.
 const DECIDES: &[&str] = &["type", "ne", "nb", "op", "op_params", "flags", "src", "view_src", "view_offs"];
@@ -24,13 +25,12 @@ pub(super) fn changed(program: &Program, dispatcher: &Function) -> Option<Doubt>
     let (functions, others) = functions(program, &["graph_compute", "graph_optimize"]);
     let unknown = others.into_iter().find(|value| is_hook(program, value)).map(|value| value.span);
     if let Some(at) = unknown.or_else(|| set_later(program, dispatcher)) {
-        return Some(told(program, at, "what is done with a tensor before it is computed is not followed"));
+        return Some(told(program, at, say!("source-open-hook")));
     }
     for function in functions {
         let Some(found) = program.function(function).filter(|found| found.unit == dispatcher.unit) else { continue };
         if let Some(at) = writes(program, found, &mut seen, 0) {
-            let what = format!("{} may change a tensor before it is computed", program.text(found.name));
-            return Some(told(program, at, &what));
+            return Some(told(program, at, say!("source-open-hook-writes", name = program.text(found.name))));
         }
     }
     None

@@ -21,6 +21,7 @@ use calls::told;
 use cxx::Program;
 use cxx::ast::Function;
 use effects::Effects;
+use say::say;
 use walk::Walk;
 
 /// Code between the loop over the nodes and the dispatcher that is not understood, for this operation. `lone`: for a
@@ -33,7 +34,7 @@ pub fn doubt(program: &Program, dispatcher: &Function, op: &str, lone: bool) -> 
     let mut below = dispatcher;
     for function in chain {
         if let Some((at, what)) = Walk::new(program, op, below, dispatcher, lone).function(function) {
-            return Some(told(program, at, &format!("{} {what}", program.text(function.name))));
+            return Some(told(program, at, say!("source-open-loop", function = program.text(function.name), what)));
         }
         below = function;
     }
@@ -48,8 +49,7 @@ fn reordered(program: &Program, below: &Function) -> Option<Doubt> {
     effects.reorders = true;
     effects.enter(function);
     let at = effects.of_stmts(&program.body(function).stmts)?;
-    let what = format!("{} may change nodes before they are computed", program.text(function.name));
-    Some(told(program, at, &what))
+    Some(told(program, at, say!("source-open-reordered", name = program.text(function.name))))
 }
 
 /// From the dispatcher upwards: its caller, that function's caller, up to the backend's `graph_compute`.
@@ -57,7 +57,7 @@ fn chain<'p>(program: &'p Program, dispatcher: &Function) -> Result<Vec<&'p Func
     let top = match entry(program, "graph_compute") {
         // Trees without a backend interface have the loop elsewhere.
         Entry::None => return Ok(callers(program, dispatcher).collect()),
-        Entry::Other(at) => return Err(told(program, at, "how the backend computes a graph is not followed")),
+        Entry::Other(at) => return Err(told(program, at, say!("source-open-compute"))),
         Entry::Function(index) => program.function(index),
     };
     let Some(top) = top else { return Ok(Vec::new()) };
@@ -74,6 +74,6 @@ fn chain<'p>(program: &'p Program, dispatcher: &Function) -> Result<Vec<&'p Func
         chain.push(next);
         below = next;
     }
-    let why = format!("how {} comes to {} is not followed", program.text(top.name), program.text(dispatcher.name));
+    let why = say!("source-open-way", top = program.text(top.name), dispatcher = program.text(dispatcher.name));
     Err((program.files.place(top.span), why))
 }

@@ -9,11 +9,12 @@ use cxx::ast::{Binary, Expr, ExprKind, Function, Initial, Stmt, Unary};
 use cxx::files::Span;
 use cxx::sym::Sym;
 use cxx::visit::{Part, calls, given, parts_in};
+use say::{Key, key};
 
 /// The position of a statement that is not understood, and what it may do.
-pub(super) type Misread = (Span, &'static str);
+pub(super) type Misread = (Span, Key);
 
-const WORKS: &str = "does work that is not understood";
+const WORKS: Key = key!("source-open-loop-works");
 
 /// How a list of statements ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +111,7 @@ impl<'p, 'o> Walk<'p, 'o> {
     pub fn function(mut self, function: &'p Function) -> Option<Misread> {
         self.enter(function);
         let read = self.list(&self.program.body(function).stmts, Within::Outside);
-        let missing = (function.span, "does not call what computes a node in a way that is understood");
+        let missing = (function.span, key!("source-open-loop-call"));
         read.err().or((!self.called).then_some(missing))
     }
 
@@ -126,7 +127,7 @@ impl<'p, 'o> Walk<'p, 'o> {
     fn stmt(&mut self, stmt: &'p Stmt, within: Within) -> Result<Ends, Misread> {
         match stmt {
             Stmt::Empty | Stmt::Alias(..) | Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default => {}
-            Stmt::Unparsed(span) => return Err((*span, "has a statement that is not understood")),
+            Stmt::Unparsed(span) => return Err((*span, key!("source-open-loop-statement"))),
             Stmt::Expr(expr) => {
                 self.last = expr.span;
                 if !self.is_target(expr, within)? {
@@ -175,13 +176,15 @@ impl<'p, 'o> Walk<'p, 'o> {
                 return match within {
                     Within::Fusing | Within::FusingInner if fused_none() => Ok(Ends::Jumps),
                     Within::Outside if self.called => Ok(Ends::Jumps),
-                    _ => Err((*span, "may go on without computing the node")),
+                    _ => Err((*span, key!("source-open-loop-goes-on"))),
                 };
             }
             Stmt::Break if within == Within::Switch => return Ok(Ends::Jumps),
             Stmt::Break | Stmt::Continue => {
                 return match within {
-                    Within::Nodes | Within::Outside | Within::Switch => Err((self.last, "may leave out a node")),
+                    Within::Nodes | Within::Outside | Within::Switch => {
+                        Err((self.last, key!("source-open-loop-skips")))
+                    }
                     _ => Ok(Ends::Jumps),
                 };
             }
@@ -212,13 +215,13 @@ impl<'p, 'o> Walk<'p, 'o> {
         // A condition that selects between computing and replaying the nodes must not depend on a node.
         let computes = || self.has_target(then) || other.is_some_and(|other| self.has_target(other));
         if within == Within::Outside && !is_plain(cond) && computes() {
-            return Err((cond.span, "computes the nodes under a condition that is not understood"));
+            return Err((cond.span, key!("source-open-loop-condition")));
         }
         if within == Within::Nodes && self.asks_fused(cond) {
             // The branch only skips the fused nodes.
             return match other.is_none() && self.skips_fused(then) {
                 true => Ok(Ends::Through),
-                false => Err((cond.span, "goes on behind nodes that were fused in a way that is not understood")),
+                false => Err((cond.span, key!("source-open-loop-fused"))),
             };
         }
         let first = if holds == Holds::Never { Ends::Jumps } else { self.stmt(then, within)? };
@@ -284,14 +287,14 @@ impl<'p, 'o> Walk<'p, 'o> {
     fn is_target(&mut self, expr: &'p Expr, within: Within) -> Result<bool, Misread> {
         let Some((_, args)) = called(expr).filter(|(name, _)| *name == self.target) else { return Ok(false) };
         if self.called {
-            return Err((expr.span, "computes a node more than once"));
+            return Err((expr.span, key!("source-open-loop-twice")));
         }
         let as_it_is = match self.takes_node {
             true => within == Within::Nodes && args.last().is_some_and(|arg| self.lone.is_node(arg)),
             false => within == Within::Outside && args.iter().any(|arg| is_local(arg, self.lone.graph)),
         };
         if !as_it_is {
-            return Err((expr.span, "computes nodes in a way that is not understood"));
+            return Err((expr.span, key!("source-open-loop-way")));
         }
         self.called = true;
         args.iter().try_for_each(|arg| self.expr(arg))?;

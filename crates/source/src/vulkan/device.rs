@@ -2,7 +2,9 @@
 
 use super::profile::VulkanProfile;
 use super::unit::TILES;
+use crate::op::missing;
 use cxx::eval::{Machine, MemoryPlace, Run, Stop, Value};
+use say::say;
 use std::rc::Rc;
 
 /// AMD's PCI vendor id.
@@ -42,7 +44,7 @@ pub fn ready(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<(MemoryPlac
 
 /// Two types, for experts, half accumulator, and for each tile the pipelines by name.
 fn entry(machine: &mut Machine<'_>, made: &[Value]) -> Run<Value> {
-    let unknown = || Stop::Undetermined { at: Default::default(), why: "which pipelines are made".to_owned() };
+    let unknown = || Stop::undetermined(Default::default(), say!("source-open-vulkan-made"));
     let [weights, activations, experts, half, Value::Str(name), aligned, tiles @ ..] = made else {
         return Err(unknown());
     };
@@ -76,8 +78,7 @@ fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
         }
     }
     let Some(architecture) = machine.constant_named(&card.architecture) else {
-        let why = format!("the tree has no {}", card.architecture);
-        return Err(Stop::Undetermined { at: Default::default(), why });
+        return Err(missing(&card.architecture));
     };
     let smallest = if card.architecture == "AMD_GCN" { 64 } else { 32 };
     let matrix = if card.coopmat { MATRIX } else { 0 };

@@ -1,9 +1,10 @@
-//! What ggml's Vulkan backend adds to C++: which of its functions count as results.
+//! The additions of ggml's Vulkan backend to C++: the functions whose calls count as results.
 
 use crate::ggml_dialect::GGML;
 use cxx::ast::Expr;
 use cxx::eval::{Builtin, Handoff, Machine, Run, Stop, Value};
 use cxx::{Dialect, Span, Vocabulary};
+use say::{Message, say};
 
 pub static VULKAN: Dialect = Dialect {
     vocabulary: Vocabulary {
@@ -61,8 +62,8 @@ fn values(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Vec<Value>> {
     args.iter().map(|arg| machine.eval(arg)).collect()
 }
 
-fn unsure(at: Span, why: &str) -> Stop {
-    Stop::Undetermined { at, why: why.to_owned() }
+fn unsure(at: Span, why: Message) -> Stop {
+    Stop::undetermined(at, why)
 }
 
 /// `std430_size({{16, 4}, {4, 4}})`: the size of a struct with these members (size, alignment) under GLSL's std430
@@ -70,7 +71,7 @@ fn unsure(at: Span, why: &str) -> Stop {
 fn std430(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let members = match values(machine, args)?.into_iter().next() {
         Some(Value::Agg(list)) => list.items.clone(),
-        _ => return Err(unsure(at, "which members it has")),
+        _ => return Err(unsure(at, say!("source-open-vulkan-members"))),
     };
     let up = |size: i64, align: i64| (size + align - 1) / align * align;
     let (mut end, mut largest) = (0, 1);
@@ -80,7 +81,7 @@ fn std430(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
             _ => None,
         };
         let Some(&[size, align]) = numbers.as_deref().filter(|of| of.iter().all(|number| *number > 0)) else {
-            return Err(unsure(at, "how large a member is"));
+            return Err(unsure(at, say!("source-open-vulkan-member-size")));
         };
         end = up(end, align) + size;
         largest = largest.max(align);
@@ -97,7 +98,7 @@ const ALIGN: usize = 2;
 /// Records the creation of pipelines for a pair of types as a hand-off: their key, their name, and one pipeline per
 /// tile.
 fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    let [key, tiles, name, ..] = args else { return Err(unsure(at, "a call of another shape")) };
+    let [key, tiles, name, ..] = args else { return Err(unsure(at, say!("source-open-vulkan-call"))) };
     let mut eval = |expr: &Expr| machine.eval(expr);
     let (key, tiles, name) = (eval(key)?, eval(tiles)?, eval(name)?);
     let aligned = match args.get(ALIGNED) {
@@ -105,16 +106,16 @@ fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
         None => Value::int(1),
     };
     let (Value::Agg(key), Value::Agg(tiles), Value::Str(_)) = (&key, &tiles, &name) else {
-        return Err(unsure(at, "which pipelines are made"));
+        return Err(unsure(at, say!("source-open-vulkan-made")));
     };
     let mut about: Vec<Value> = key.items.clone();
     about.extend([name, aligned]);
     let align = machine.program.interner.get("align");
     for tile in &tiles.items {
-        let Value::Agg(tile) = tile else { return Err(unsure(at, "which tiles there are")) };
+        let Value::Agg(tile) = tile else { return Err(unsure(at, say!("source-open-vulkan-tiles"))) };
         // A braced list that was not converted to a struct keeps its fields in order.
         let align = align.and_then(|align| machine.field_of(tile, align)).or_else(|| tile.items.get(ALIGN).cloned());
-        about.push(align.ok_or_else(|| unsure(at, "how rows are aligned"))?);
+        about.push(align.ok_or_else(|| unsure(at, say!("source-open-vulkan-aligned")))?);
     }
     let Some(name) = machine.program.interner.get("create_mm_pipelines") else { return Ok(Value::Void) };
     let args = about.into_iter().map(|value| (None, value)).collect();
@@ -140,7 +141,7 @@ const GUESS: &str = "ggml_vk_guess_matmul_pipeline_map";
 fn map(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let values = values(machine, args)?;
     let [context, weights, activations, precision, ..] = values.as_slice() else {
-        return Err(unsure(at, "a call of another shape"));
+        return Err(unsure(at, say!("source-open-vulkan-call")));
     };
     let experts = values.get(4).cloned().unwrap_or(Value::int(0));
     let asked = vec![context.clone(), weights.clone(), activations.clone(), precision.clone()];
@@ -148,7 +149,7 @@ fn map(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let numbers: Option<Vec<i64>> =
         [weights, activations, &experts, &half].into_iter().map(|value| machine.settle(value)).collect();
     let (Some(numbers), Some(table)) = (numbers, table(machine, context)) else {
-        return Err(unsure(at, "which pipelines there are"));
+        return Err(unsure(at, say!("source-open-vulkan-pipelines")));
     };
     let [weights, activations, experts, half] = numbers.as_slice() else { return Ok(Value::Null) };
     let find = |half: i64| {
@@ -186,7 +187,7 @@ fn matrix(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let values = values(machine, args)?;
     match machine.call_by_name(GUESS, values)? {
         Value::Str(name) => Err(chosen(format!("matrix {name}"), at)),
-        _ => Err(unsure(at, "which tile it takes")),
+        _ => Err(unsure(at, say!("source-open-vulkan-tile"))),
     }
 }
 
@@ -203,12 +204,13 @@ fn vector_id(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     of_vectors(machine, args, at, VECTOR_ID, "vector_id")
 }
 
-/// The tree's own function tells whether there is a pipeline for these types. If there is none, the caller asks again.
+/// The tree's own function decides whether there is a pipeline for these types. If there is none, the caller asks
+/// again.
 fn of_vectors(machine: &mut Machine<'_>, args: &[Expr], at: Span, function: &str, word: &str) -> Run<Value> {
     let values = values(machine, args)?;
     let number = |machine: &mut Machine<'_>, place: usize| values.get(place).and_then(|value| machine.settle(value));
     let (Some(weights), Some(activations)) = (number(machine, 1), number(machine, 2)) else {
-        return Err(Stop::Undetermined { at, why: "which types it is asked for".to_owned() });
+        return Err(unsure(at, say!("source-open-vulkan-types")));
     };
     match machine.call_by_name(function, values.clone())? {
         Value::Null => Ok(Value::Null),

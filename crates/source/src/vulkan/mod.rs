@@ -16,8 +16,10 @@ mod unit;
 pub use profile::VulkanProfile;
 pub use reported::ReportedError;
 
-use crate::op::{Shape, Stage};
+use crate::op::{Shape, Stage, missing};
+use crate::outcome::with_place;
 use crate::rules::RulesError;
+use crate::session::explain;
 use crate::tree::Tree;
 use answer::Answer;
 use cxx::Program;
@@ -25,12 +27,13 @@ use cxx::ast::Base;
 use cxx::eval::{Machine, Platform, Run, Stop, Ty, Value};
 use dialect::{CHOSEN, VULKAN};
 use evidence::{Basis, Conclusion, Rung};
+use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::rc::Rc;
 use unit::Unit;
 
-/// What a tree declares for Vulkan.
+/// The choices that a tree declares for Vulkan.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanDeclared {
     pub tree: String,
@@ -63,12 +66,12 @@ pub struct VulkanChoice {
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: i64,
-    /// `mul_mat_vec` or `matmul`; none where that could not be settled.
+    /// `mul_mat_vec` or `matmul`; null if it is not settled.
     pub path: Option<String>,
-    /// The pipeline's name; none where it is undetermined.
+    /// The pipeline's name; null if it is undetermined.
     pub kernel: Option<String>,
-    /// What could not be settled, and where.
-    pub undetermined: Option<String>,
+    /// The unsettled condition and its position.
+    pub undetermined: Option<Kept>,
 }
 
 /// A tree's Vulkan backend.
@@ -133,11 +136,11 @@ impl<'t> VulkanRules<'t> {
                 choice.path = Some("mul_mat_vec".to_owned());
                 choice.kernel = self.vector_name(kind, activations, *word == "vector_id");
                 if choice.kernel.is_none() {
-                    choice.undetermined = Some("the tree names no pipeline for these types".to_owned());
+                    choice.undetermined = Some(say!("source-open-vulkan-no-name").into());
                 }
             }
-            ["other", name] => choice.undetermined = Some(format!("it goes to {name}")),
-            _ => choice.undetermined = Some(self.why(&stop)),
+            ["other", name] => choice.undetermined = Some(say!("source-open-vulkan-other", name).into()),
+            _ => choice.undetermined = Some(self.why(&stop).into()),
         }
         Ok(choice)
     }
@@ -168,15 +171,9 @@ impl<'t> VulkanRules<'t> {
         if let [only] = names.as_slice() { Some((*only).to_owned()) } else { None }
     }
 
-    fn why(&self, stop: &Stop) -> String {
-        match stop {
-            Stop::Undetermined { at, why } | Stop::Fork { at, why } => {
-                format!("{}: {why}: `{}`", self.program.files.place(*at), self.program.files.text(*at))
-            }
-            Stop::Abort { at, what } => format!("{}: the program would abort: {what}", self.program.files.place(*at)),
-            Stop::Need(name) => format!("{} is defined nowhere in the tree", self.program.text(*name)),
-            Stop::Decided => "nothing was handed on".to_owned(),
-        }
+    fn why(&self, stop: &Stop) -> Message {
+        let (place, why) = explain(&self.program, stop);
+        with_place(&place, &why)
     }
 }
 
@@ -201,7 +198,7 @@ fn run(machine: &mut Machine<'_>, card: &VulkanProfile, shape: &Shape, kind: &st
     let entry = program.interner.get(asked).map(|name| program.overloads(name).to_vec()).unwrap_or_default();
     let entry = entry.into_iter().find(|&index| program.function(index).is_some_and(|of| of.body.is_some()));
     let Some(entry) = entry else {
-        return Err(Stop::Undetermined { at: Default::default(), why: format!("the tree has no {asked}") });
+        return Err(missing(asked));
     };
     let params = program.function(entry).map(|of| of.params.as_slice()).unwrap_or_default();
     let mut values = Vec::new();
@@ -218,7 +215,7 @@ fn run(machine: &mut Machine<'_>, card: &VulkanProfile, shape: &Shape, kind: &st
         });
     }
     match (machine.run_function(entry, values), in_the_way) {
-        (Err(Stop::Undetermined { .. } | Stop::Fork { .. }), Some(earlier)) => Err(earlier),
+        (Err(Stop::Undetermined { .. } | Stop::Fork(_)), Some(earlier)) => Err(earlier),
         (result, _) => result.map(drop),
     }
 }

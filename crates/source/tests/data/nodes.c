@@ -1,5 +1,5 @@
-// Small graphs, mostly of one operation, by name: `nodes` lists them, `nodes NAME` computes one on the first GPU and writes it
-// down as `whichkernel source --graph` reads it. record-nodes.py makes the golden of this and the dry run.
+// Small graphs, mostly of one operation, by name: `nodes` lists them; `nodes NAME` computes one on the first GPU and writes it
+// in the format of `whichkernel source --graph`. record-nodes.py creates the golden file from this and the dry run.
 #include "ggml.h"
 #include "ggml-alloc.h"
 #include "ggml-backend.h"
@@ -50,7 +50,7 @@ static void tell(const struct ggml_tensor *t) {
     while (words > 0 && !t->op_params[words - 1]) words--;
     for (int i = 0; i < words; i++) {
         printf(i ? "," : " with ");
-        // No whole number among them is as large as the bits of a number with a fraction.
+        // No integer parameter is as large as the bits of a float.
         float real;
         memcpy(&real, &t->op_params[i], 4);
         if (t->op_params[i] > 1 << 23 || t->op_params[i] < -(1 << 23)) printf("%.9gf", real); else printf("%d", t->op_params[i]);
@@ -61,7 +61,7 @@ static void tell(const struct ggml_tensor *t) {
 
 static const char *only;
 
-// Places of rows, experts and sequences: anything that is there.
+// Indices of rows, experts and sequences: any valid ones.
 static void fill(struct ggml_context *of) {
     for (struct ggml_tensor *t = ggml_get_first_tensor(of); t; t = ggml_get_next_tensor(of, t)) {
         if ((t->type != GGML_TYPE_I32 && t->type != GGML_TYPE_I64) || t->op != GGML_OP_NONE) continue;
@@ -136,7 +136,7 @@ static void products(void) {
     x = f32(4096, 512, 1, 1);
     w = weight(GGML_TYPE_F32, 4096, 128, 1, 1);
     run("mul-mat-router", ggml_mul_mat(context, w, x));
-    // Experts: by the id kernels, and sorted on the host where no kernel takes the type.
+    // Experts: by the id kernels, or sorted on the host if no kernel supports the type.
     struct ggml_tensor *ids = input(GGML_TYPE_I32, 2, 1, 1, 1);
     w = weight(GGML_TYPE_Q4_K, 4096, 1024, 8, 1);
     run("mul-mat-id-1", ggml_mul_mat_id(context, w, f32(4096, 1, 1, 1), ids));

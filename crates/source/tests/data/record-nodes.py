@@ -22,7 +22,7 @@ def dims(of):
     return "x".join(map(str, of))
 
 
-# The list too: a library of another system's may not start outside of it.
+# The list also runs inside the tree: its libraries may not load outside of it.
 listed = subprocess.run(dry(gpus[0], "--", nodes), capture_output=True, text=True)
 names = [line[2:] for line in (listed.stdout + listed.stderr).splitlines() if line.startswith("* ")]
 if sys.argv[3:]:
@@ -35,7 +35,7 @@ for name in names:
             launches = [line for line in map(json.loads, open(trace.name)) if "end" not in line]
         lines = (run.stdout + run.stderr).splitlines()
         written = [line for line in lines if line.startswith("t") and line.split(" ")[1:2] == ["="]]
-        # A dry run without a launch says so by its status.
+        # The exit status is not used, because a dry run without a launch fails too.
         if "! computed" not in lines or not written:
             print(f"{name} on {gpu}: left out", file=sys.stderr)
             continue

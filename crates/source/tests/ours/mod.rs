@@ -1,4 +1,4 @@
-//! A small tree of our own with ggml's constructs, and questions to it.
+//! A small handwritten tree with ggml's constructs, and questions to it.
 #![allow(dead_code, reason = "each test that includes it uses its own part")]
 
 use source::{Device, Outcome, Overrides, Path, Shape, Survey, Tree};

@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         Ok(std::mem::replace(&mut self.bytes, rest))
     }
 
-    /// Reads more; returns whether anything came. The remaining time is recomputed for each read, so that a slow
+    /// Reads more; returns whether there was any data. The remaining time is recomputed for each read, so that a slow
     /// trickle does not extend it.
     fn more(&mut self) -> Result<bool, HttpError> {
         let slow = || HttpError::Slow { to: self.to.clone(), seconds: self.seconds, got: self.got };

@@ -79,7 +79,7 @@ pub fn get(to: &Address, path: &str, most: Duration) -> Result<Answer, HttpError
     send(to, Question { method: "GET", path, body: "", bearer: None }, most)
 }
 
-/// A question with a body of JSON.
+/// A request with a JSON body.
 pub fn post(to: &Address, path: &str, body: &str, most: Duration) -> Result<Answer, HttpError> {
     send(to, Question { method: "POST", path, body, bearer: None }, most)
 }
@@ -90,7 +90,7 @@ pub fn send(to: &Address, question: Question<'_>, most: Duration) -> Result<Answ
     let Question { method, path, body, bearer } = question;
     let host = if matches!(to, Address::Unix(_)) { "localhost".to_owned() } else { to.to_string() };
     let key = bearer.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
-    // HTTP/1.0: a server that keeps to it ends the body with the connection or a length, and sends no chunks.
+    // A server that follows HTTP/1.0 ends the body with the connection or a length, and sends no chunks.
     let head = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\n{key}");
     let length = body.len();
     let whole = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");

@@ -1,4 +1,4 @@
-//! A call of the library's API: what a program asks for.
+//! One call of the library's API.
 
 use super::data_type::DataType;
 
@@ -53,7 +53,7 @@ impl Compute {
         COMPUTES.iter().map(|entry| entry.1)
     }
 
-    /// The type of alpha and beta that goes with it. hipBLASLt takes no f16 for them.
+    /// The usual type of alpha and beta for it. hipBLASLt does not accept f16 for them.
     pub fn usual_scale(self) -> DataType {
         match self {
             Compute::F64 => DataType::Double,
@@ -72,7 +72,7 @@ impl Compute {
     }
 }
 
-/// What happens to the product before it is stored (hipBLASLt only).
+/// The operation on the product before it is stored (hipBLASLt only).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Epilogue {
     #[default]
@@ -149,7 +149,7 @@ impl Epilogue {
         matches!(self, E::DGelu | E::DGeluBGrad | E::BGradA | E::BGradB)
     }
 
-    /// The activation as the catalogs spell it; None: no activation.
+    /// The activation as spelled in the catalogs; None without an activation.
     pub(crate) fn activation(self) -> Option<&'static str> {
         use Epilogue as E;
         match self {
@@ -162,7 +162,7 @@ impl Epilogue {
     }
 }
 
-/// One product D = alpha * op(A) * op(B) + beta * C, column major as BLAS has it.
+/// One product D = alpha * op(A) * op(B) + beta * C, column major as in BLAS.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Call {
     pub m: u64,
@@ -177,17 +177,17 @@ pub struct Call {
     /// The type of alpha and beta (hipBLASLt only).
     pub scale: DataType,
     pub epilogue: Epilogue,
-    /// None: the library's default.
+    /// None for the library's default.
     pub bias_type: Option<DataType>,
     /// Leading dimensions of A, B, C, D.
     pub ld: [u64; 4],
-    /// Bytes of workspace that the caller allows. rocBLAS takes its handle's instead.
+    /// Bytes of workspace that the caller allows. rocBLAS uses its handle's workspace instead.
     pub workspace: Option<u64>,
     /// How many algorithms the caller asks for (hipBLASLt only).
     pub requested: u32,
 }
 
-/// What the caller of hipBLASLt allows where it is not said: as much as rocBLAS' handle has.
+/// The assumed workspace of a hipBLASLt caller that does not state one: the size of rocBLAS' default.
 pub const USUAL_WORKSPACE: u64 = 32 << 20;
 
 impl Call {

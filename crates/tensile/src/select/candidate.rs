@@ -1,4 +1,4 @@
-//! A solution as far as the choice depends on it, read when a table first leads to it.
+//! The parts of a solution that the choice depends on. A solution is read when a table first leads to it.
 
 use super::{data_type::DataType, test::Test, value::Value};
 use crate::solution::{int, ints};
@@ -9,7 +9,7 @@ use codeobject::{Result, msgpack::Reader};
 pub struct SizeMapping {
     pub macro_tile: [u64; 2],
     pub depth_u: u64,
-    /// K is split over so many work groups; -1: the library decides by the shape.
+    /// The number of work groups over which K is split; -1 if the library decides by the shape.
     pub global_split_u: i64,
     pub workspace_per_c: u64,
     pub workspace_per_bias: u64,
@@ -40,7 +40,7 @@ pub struct Candidate {
     pub kernel: String,
     pub sizes: SizeMapping,
     pub kind: ProblemType,
-    /// Hardware, problem and task predicates together: all have to hold.
+    /// Hardware, problem and task predicates together: all must hold.
     pub test: Test,
 }
 

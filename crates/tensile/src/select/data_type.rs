@@ -48,17 +48,17 @@ const NAMES: &[(DataType, &str, &str)] = &[
 ];
 
 impl DataType {
-    /// From a catalog; None: a type that is not known here.
+    /// A type by its name in catalogs; None for an unknown type.
     pub fn in_catalog(name: &str) -> Option<DataType> {
         NAMES.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
     }
 
-    /// From the command line.
+    /// A type by its name on the command line.
     pub fn from_user(name: &str) -> Option<DataType> {
         NAMES.iter().find(|entry| !entry.2.is_empty() && entry.2 == name).map(|entry| entry.0)
     }
 
-    /// As the command line spells it; the catalog's spelling where a user cannot name it.
+    /// The name on the command line, or the catalog's name if users cannot choose the type.
     pub fn name(self) -> &'static str {
         NAMES
             .iter()
@@ -66,7 +66,7 @@ impl DataType {
             .map_or("?", |entry| if entry.2.is_empty() { entry.1 } else { entry.2 })
     }
 
-    /// The names that [`DataType::from_user`] takes.
+    /// The names that [`DataType::from_user`] accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|entry| entry.2).filter(|name| !name.is_empty())
     }

@@ -8,7 +8,7 @@ use super::{
     selector::Choice,
 };
 
-/// Some where the product never reaches the catalog. C is in place of D in the calls here.
+/// Some if the product never reaches the catalog. Calls here use C in place of D.
 pub fn instead(call: &Call, release: &Release, hardware: &Hardware) -> Option<Choice> {
     let supported = matches!(hardware.processor.as_str(), "gfx906" | "gfx908" | "gfx90a")
         || (hardware.processor.len() == 7
@@ -18,7 +18,7 @@ pub fn instead(call: &Call, release: &Release, hardware: &Hardware) -> Option<Ch
     (release.gemv && supported && one && in_place && wanted(call, hardware)).then_some(Choice::Gemv)
 }
 
-/// rocBLAS' own estimate of where its gemv kernels are faster.
+/// rocBLAS' own estimate of when its gemv kernels are faster.
 fn wanted(call: &Call, hardware: &Hardware) -> bool {
     let (row, column) = (call.m == 1, call.n == 1);
     let (nn, nt) = (!call.trans_a && !call.trans_b, !call.trans_a && call.trans_b);

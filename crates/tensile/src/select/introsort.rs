@@ -2,7 +2,7 @@
 //!
 //! The libraries sort their tables with it when they load them, and the first of two rows with the same key and speed
 //! wins. `std::sort` is not stable, so the algorithm is part of the answer: introsort as in bits/stl_algo.h (median of
-//! three, partition at most 16 long left to a final insertion sort, heap sort at the depth limit).
+//! three, partitions of at most 16 left to a final insertion sort, heap sort at the depth limit).
 
 const THRESHOLD: usize = 16;
 
@@ -54,7 +54,7 @@ fn median_to_first<T, F: Fn(&T, &T) -> bool>(items: &mut [T], a: usize, b: usize
     items.swap(0, median);
 }
 
-/// Unguarded: the median at the front stops both walks. The bounds only matter for an order that is none (NaN).
+/// Unguarded: the median at the front stops both walks. The bounds only matter for an invalid order (NaN).
 fn partition<T, F: Fn(&T, &T) -> bool>(items: &mut [T], less: &F) -> usize {
     let (mut first, mut last) = (1, items.len());
     loop {

@@ -1,4 +1,4 @@
-//! One catalog file in memory: its tree at once, its solutions when they are asked for.
+//! One catalog file in memory. Its tree is read at once, its solutions on first use.
 
 use super::{
     candidate::Candidate,
@@ -19,14 +19,14 @@ pub struct CatalogFile {
     solutions: HashMap<i64, Lazy>,
 }
 
-/// A solution, read when it is first asked for.
+/// A solution, read on first use.
 #[derive(Debug)]
 struct Lazy {
     bytes: Range<usize>,
-    /// None where the solution's bytes are damaged.
+    /// None if the solution's bytes are damaged.
     read: OnceCell<Option<Candidate>>,
-    /// The last question that asked whether its predicates hold, and the answer: a walk over a grid comes back to the
-    /// same solution many times.
+    /// The last query that checked its predicates, and the result. A walk over a grid reaches the same solution many
+    /// times.
     answered: Cell<(u64, bool)>,
 }
 
@@ -49,13 +49,13 @@ impl CatalogFile {
         Ok(CatalogFile { tree, data, solutions })
     }
 
-    /// The solution with its memory of the last question.
+    /// The solution with the cached result of the last query.
     pub(crate) fn remembered(&self, index: i64) -> Option<(&Candidate, &Cell<(u64, bool)>)> {
         let lazy = self.solutions.get(&index)?;
         Some((lazy.candidate(&self.data)?, &lazy.answered))
     }
 
-    /// None: no such solution, or one that cannot be read.
+    /// None if the solution does not exist or cannot be read.
     pub fn solution(&self, index: i64) -> Option<&Candidate> {
         self.solutions.get(&index)?.candidate(&self.data)
     }
@@ -73,7 +73,7 @@ impl Lazy {
     }
 }
 
-/// Where each solution lies in the file, by its number.
+/// The position of each solution in the file, by its number.
 fn places(reader: &mut Reader<'_>) -> Result<HashMap<i64, Lazy>> {
     let count = reader.expect_array("solutions")?;
     if count > limits::SOLUTIONS {

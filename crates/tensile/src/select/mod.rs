@@ -1,9 +1,9 @@
 //! Which solution rocBLAS and hipBLASLt choose for a product, computed from their catalogs.
 //!
 //! The rules are those of rocBLAS, hipBLASLt and Tensile (github.com/ROCm/rocm-libraries): the call becomes a problem,
-//! the tree of the catalog leads to a table, and the table to a solution whose predicates hold. Three-valued: a node,
-//! predicate or release that is not implemented here makes the answer "not computed", by name. Files come through
-//! [`crate::Files`]; nothing is opened here.
+//! the tree of the catalog leads to a table, and the table to a solution whose predicates hold. If the choice depends
+//! on a node, predicate or release that is not implemented here, the answer is "not computed" and names it. Files are
+//! read through [`crate::Files`]; this module opens none.
 
 mod call;
 mod candidate;

@@ -1,20 +1,20 @@
-//! What the kernel library is asked, as the BLAS library states it: rocBLAS' and hipBLASLt's ConstructTensileProblem.
+//! The problem that the BLAS library passes to the kernel library: ConstructTensileProblem of rocBLAS and hipBLASLt.
 
 use super::{
     call::{Call, Compute, Epilogue, Library},
     data_type::DataType,
 };
 
-/// The GPU as the catalogs ask about it.
+/// The properties of the GPU that catalogs test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hardware {
     pub processor: String,
-    /// HIP's multiProcessorCount: compute units, from gfx10 on work-group processors.
+    /// HIP's multiProcessorCount: compute units, or work-group processors from gfx10 on.
     pub compute_units: u64,
     pub is_apu: bool,
 }
 
-/// A beta that a predicate of rocBLAS' catalogs can ask for.
+/// A beta that a predicate of rocBLAS' catalogs can require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Beta {
     Zero,
@@ -37,7 +37,7 @@ pub struct Problem {
     pub high_precision: bool,
     pub xdl_math: DataType,
     pub beta: Beta,
-    /// C and D are the same matrix.
+    /// Whether C and D are the same matrix.
     pub in_place: bool,
     pub deterministic: bool,
     pub workspace: u64,
@@ -55,7 +55,7 @@ pub const BATCH: usize = 2;
 pub const K: usize = 3;
 
 impl Problem {
-    /// hipblasLtMatmulAlgoGetHeuristic sets alpha and beta to 1 and takes C and D for the same matrix (both null).
+    /// hipblasLtMatmulAlgoGetHeuristic sets alpha and beta to 1 and treats C and D as the same matrix (both null).
     pub fn for_hipblaslt(call: &Call) -> Problem {
         let mut out = Problem::new(call, Library::HipBlasLt);
         out.compute_input = compute_input(call);
@@ -74,8 +74,8 @@ impl Problem {
         out
     }
 
-    /// A call with beta 0 and C in place of D, as ggml and PyTorch make it. rocBLAS refuses one matrix with two leading
-    /// dimensions, so D is another matrix where they differ.
+    /// A call with beta 0 and C in place of D, as ggml and PyTorch make it. rocBLAS rejects one matrix with two leading
+    /// dimensions, so D is a separate matrix if they differ.
     pub fn for_rocblas(call: &Call, deterministic: bool, workspace: u64) -> Problem {
         let mut out = Problem::new(call, Library::RocBlas);
         out.beta = Beta::Zero;
@@ -90,7 +90,7 @@ impl Problem {
         let compute = match call.compute {
             Compute::F64 => DataType::Double,
             Compute::I32 => DataType::Int32,
-            // hipBLASLt computes in f32 where f16 is asked for.
+            // hipBLASLt computes in f32 if the caller requests f16.
             Compute::F16 if library == Library::RocBlas => DataType::Half,
             _ => DataType::Float,
         };
@@ -155,7 +155,7 @@ fn compute_input(call: &Call) -> DataType {
     }
 }
 
-/// The type of a bias that the caller left open.
+/// The type of the bias if the caller states none.
 fn default_bias(call: &Call) -> DataType {
     let [a, b, _, d] = call.types;
     let float8 = (a.is_float8() && b.is_float8()) || (a.is_float8_fnuz() && b.is_float8_fnuz());

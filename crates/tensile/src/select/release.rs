@@ -1,4 +1,4 @@
-//! What the libraries decide outside of their catalogs, by release.
+//! Decisions that the libraries make outside of their catalogs, by release.
 
 use super::{
     call::{Call, Compute, Library},
@@ -11,7 +11,7 @@ use super::{
 pub struct Release {
     /// The library's version: major and minor.
     pub version: (u32, u32),
-    /// Atomics are not allowed by default, so solutions that add up their partial sums atomically are out.
+    /// Whether atomics are forbidden by default, which excludes solutions that add partial sums atomically.
     pub deterministic: bool,
     /// Products with M or N of 1 may go to gemv kernels.
     pub gemv: bool,
@@ -26,14 +26,14 @@ const KNOWN: &[(Library, Release)] = &[
 ];
 
 impl Release {
-    /// None: not compared.
+    /// None if this release was not compared.
     pub fn of(library: Library, version: &str) -> Option<Release> {
         let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
         let wanted = (numbers.next()??, numbers.next()??);
         KNOWN.iter().find(|known| known.0 == library && known.1.version == wanted).map(|known| known.1)
     }
 
-    /// The versions that are known for a library, for the message that another is not.
+    /// The supported versions of a library, for the error message about another version.
     pub fn known(library: Library) -> impl Iterator<Item = String> {
         let of = move |known: &&(Library, Release)| known.0 == library;
         KNOWN.iter().filter(of).map(|known| format!("{}.{}", known.1.version.0, known.1.version.1))
@@ -45,8 +45,8 @@ impl Release {
     }
 }
 
-/// The combinations of types that rocblas_gemm_ex has (rocblas_gemm_ex_template); others are not implemented. A leading
-/// dimension below its matrix is refused.
+/// The combinations of types that rocblas_gemm_ex implements (rocblas_gemm_ex_template). It rejects a leading dimension
+/// smaller than its matrix.
 pub fn rocblas_takes(call: &Call) -> bool {
     use DataType::{BFloat16, Double, Float, Half, Int8, Int32};
     let fits = call.ld.iter().zip(call.packed()).all(|(ld, least)| *ld >= least);
@@ -62,8 +62,8 @@ pub fn rocblas_takes(call: &Call) -> bool {
     )
 }
 
-/// Combinations of types that hipBLASLt refuses before it looks for a solution: by hipblasLtMatmulDescCreate the type of
-/// alpha and beta, by validateMatmulArgs the others.
+/// The combinations of types that hipBLASLt accepts. Before it searches for a solution, hipblasLtMatmulDescCreate
+/// checks the type of alpha and beta, and validateMatmulArgs checks the others.
 pub fn hipblaslt_takes(call: &Call) -> bool {
     use DataType::{Double, Float, Int8, Int32};
     if !matches!(call.scale, Float | Double | Int32) {

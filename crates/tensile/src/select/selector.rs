@@ -1,4 +1,4 @@
-//! The choice: from a call to a solution, with the trace of how it came about.
+//! From a call to a solution, with a trace of the choice.
 
 use super::{
     call::{Call, Compute, Library},
@@ -19,34 +19,34 @@ use std::{
     rc::Rc,
 };
 
-/// Why an answer was not computed: the one thing that decides and that is not known here.
+/// Why an answer was not computed: the item that decides but is not known here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotComputed {
-    /// The library's version was not compared with the rules here.
+    /// The rules here were not compared with this version of the library.
     Version(String),
     /// A kind of node of the tree.
     Node(String),
     /// A predicate.
     Predicate(String),
-    /// A file that the tree names and that is not there.
+    /// A file that the tree names but that does not exist.
     Missing(String),
     /// A file that is damaged, with the reason.
     Damaged(String),
-    /// A solution that a table names and that the leaf does not have, or not whole.
+    /// A solution that a table names but that is missing from the leaf or damaged.
     Solution(i64),
-    /// The call itself is of a kind that is not covered.
+    /// A kind of call that is not supported.
     Call(&'static str),
 }
 
-/// One solution as the library would hand it out.
+/// One solution as the library would return it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     pub index: i64,
     pub kernel: String,
     pub name: String,
-    /// The leaf that holds it; empty where the root does.
+    /// The leaf that contains it; empty for the root.
     pub leaf: String,
-    /// The kind of table and the row that led to it; None where no table did.
+    /// The kind of table and the row that led to it; None if no table did.
     pub row: Option<(&'static str, Key)>,
     pub macro_tile: [u64; 2],
     pub depth_u: u64,
@@ -56,25 +56,25 @@ pub struct Chosen {
 pub enum Choice {
     /// The library's first answer.
     Determined(Chosen),
-    /// The library takes one of these by the order of their addresses in memory.
+    /// The library chooses one of these by the order of their addresses in memory.
     OneOf(Vec<Chosen>),
-    /// The library has no solution, or refuses the call.
+    /// The library has no solution, or rejects the call.
     None,
     /// rocBLAS calls its own gemv kernel instead of a solution.
     Gemv,
     NotComputed(NotComputed),
 }
 
-/// How the answer came about.
+/// The steps that led to the answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// Leaves whose row of the tree matched, in order.
     pub leaves: Vec<String>,
-    /// Solutions that a table led to and that a predicate rejected, with the predicate.
+    /// Solutions that a table led to but a predicate rejected, with the predicate.
     pub rejected: Vec<(i64, String)>,
 }
 
-/// The catalog of one library for one GPU. Files are read when a question first needs them.
+/// The catalog of one library for one GPU. Files are read when a query first needs them.
 pub struct Selector<'f> {
     files: &'f dyn Files,
     library: Library,
@@ -91,13 +91,13 @@ impl std::fmt::Debug for Selector<'_> {
     }
 }
 
-/// One question under way.
+/// One query in progress.
 struct Walk<'s> {
-    /// Distinguishes this question, and this form of it, from all others.
+    /// Distinguishes this query, and this form of it, from all others.
     number: u64,
     selector: &'s Selector<'s>,
     problem: Problem,
-    /// Solutions that count as rejected: what would be chosen without them.
+    /// Solutions that are treated as rejected, to find the choice without them.
     without: &'s [i64],
     trace: Option<RefCell<Trace>>,
 }
@@ -115,7 +115,7 @@ fn root_name(hardware: &Hardware) -> String {
 }
 
 impl<'f> Selector<'f> {
-    /// `version` is the library's own, major and minor at least.
+    /// `version` is the library's version; at least major and minor are required.
     pub fn new(files: &'f dyn Files, library: Library, version: &str, hardware: Hardware) -> Selector<'f> {
         let release = Release::of(library, version).ok_or_else(|| format!("{} {version}", library.name()));
         let name = root_name(&hardware);
@@ -151,7 +151,7 @@ impl<'f> Selector<'f> {
         self.run(call, &[], true)
     }
 
-    /// What would be chosen if these solutions were not there.
+    /// The choice if these solutions did not exist.
     pub fn choose_without(&self, call: &Call, without: &[i64]) -> Choice {
         self.run(call, without, false).0
     }
@@ -164,7 +164,8 @@ impl<'f> Selector<'f> {
         if call.m == 0 || call.n == 0 || call.k == 0 || call.batch == 0 {
             return (Choice::NotComputed(NotComputed::Call("a size is 0")), Trace::default());
         }
-        // rocBLAS' sizes are 32-bit integers. hipBLASLt's are larger than any memory; its tables are searched with signed ones.
+        // rocBLAS' sizes are 32-bit integers. The limit for hipBLASLt exceeds any memory and fits the signed integers
+        // of its tables.
         let most = if self.library == Library::RocBlas { i32::MAX as u64 } else { 1 << 40 };
         if [call.m, call.n, call.k, call.batch].into_iter().chain(call.ld).any(|size| size > most) {
             return (Choice::NotComputed(NotComputed::Call("a size is too large")), Trace::default());
@@ -228,14 +229,14 @@ impl<'f> Selector<'f> {
 impl Walk<'_> {
     fn choose(&mut self, call: &Call) -> Result<Choice, NotComputed> {
         let root = match &self.selector.root {
-            // A directory without the root may be incomplete: nothing follows from it.
+            // A directory without the root may be incomplete, so nothing can be concluded from it.
             None => return Err(NotComputed::Missing(root_name(&self.selector.hardware))),
             Some(root) => root.clone()?,
         };
         let count = if self.problem.library == Library::HipBlasLt { call.requested as usize } else { 1 };
         let mut found = self.top(&root, "", &root.tree, count, 0)?;
         if found.is_empty() && call.compute == Compute::Xf32 {
-            // Without an xf32 kernel, the library asks again for f32.
+            // Without an xf32 kernel, the library searches again for f32.
             self.problem.xdl_math = DataType::Float;
             self.number = self.selector.next_question();
             found = self.top(&root, "", &root.tree, count, 0)?;
@@ -272,7 +273,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A row of the tree: does its test hold?
+    /// Whether the test of a tree's row holds.
     fn admits(&self, test: &Test) -> Result<bool, NotComputed> {
         self.settled(test, self.context(None))
     }
@@ -319,7 +320,7 @@ impl Walk<'_> {
         count: usize,
         depth: usize,
     ) -> Result<Vec<Found>, NotComputed> {
-        // A leaf that names itself, or another that comes back to it.
+        // A leaf names itself, directly or through another leaf.
         if depth > crate::limits::DEPTH as usize {
             return Err(NotComputed::Damaged(format!("{leaf}: the tree has no end")));
         }
@@ -360,7 +361,7 @@ impl Walk<'_> {
         }
     }
 
-    /// hipBLASLt fills up from all solutions of the product's type, in a set ordered by address.
+    /// hipBLASLt adds solutions from all those of the product's type, in a set ordered by address.
     fn any_of_the_type(&self, root: &Rc<CatalogFile>) -> Result<Choice, NotComputed> {
         let mut found = BTreeMap::new();
         self.collect(root, "", &root.tree, &mut found, 0)?;
@@ -428,7 +429,7 @@ impl Walk<'_> {
         Ok(same && self.accepts(file, index)?)
     }
 
-    /// No solution of such a row has the product's types, so its leaf need not be read.
+    /// Whether no solution of this row has the product's types, so that its leaf need not be read.
     fn is_of_other_types(&self, test: &Test) -> bool {
         let differs = |test: &Test| match test {
             Test::Types(types) => types.iter().zip(self.problem.types).any(|(kind, wanted)| *kind != Some(wanted)),

@@ -1,4 +1,4 @@
-//! Tables of benchmarked sizes, sorted and searched as the libraries do it.
+//! Tables of benchmarked sizes, sorted and searched as in the libraries.
 
 use super::{
     introsort,
@@ -40,7 +40,7 @@ impl Distance {
     }
 }
 
-/// The sizes that a table's key lists, in its order.
+/// The sizes in a table's key, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axes {
     /// M, N, K
@@ -56,11 +56,11 @@ pub struct Table {
     pub entries: Vec<Entry>,
 }
 
-/// A row that the search settled on: its place in the table.
+/// The index of the row that the search found.
 pub type Row = usize;
 
 impl Table {
-    /// Sorted when it is loaded, by key and then by falling speed.
+    /// Sorts the rows by key, then by descending speed.
     pub fn new(distance: Distance, axes: Axes, mut entries: Vec<Entry>) -> Table {
         let less = |a: &Entry, b: &Entry| a.key < b.key || (a.key == b.key && a.speed > b.speed);
         introsort::sort(&mut entries, &less);
@@ -75,8 +75,8 @@ impl Table {
         }
     }
 
-    /// Up to `count` rows with different solutions, best first. `accepts` is asked as often and in the order in which
-    /// the library asks its predicates; an error ends the search.
+    /// Up to `count` rows with different solutions, best first. `accepts` is called as often and in the same order as
+    /// the library evaluates its predicates; an error ends the search.
     pub fn search<E>(
         &self,
         key: Key,
@@ -99,7 +99,8 @@ impl Table {
         }
     }
 
-    /// To the right of the key, then to its left, until the first size alone is farther than the best row.
+    /// Searches to the right of the key, then to its left, until the first size alone is farther away than the best
+    /// row.
     fn nearest<E>(&self, key: Key, accepts: &mut dyn FnMut(i64) -> Result<bool, E>) -> Result<Vec<Row>, E> {
         let start = self.entries.partition_point(|entry| entry.key < key);
         let mut best: Option<(Row, f64, f64)> = None;
@@ -129,15 +130,15 @@ fn euclidean(a: Key, b: Key) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) as f64).fold(0.0, |sum, d| sum + d * d)
 }
 
-/// hipBLASLt's walk over a grid of M, N, batch and K. The variables are the library's: the search depends on what each
-/// holds from the round before, and on the number of solutions asked for.
+/// hipBLASLt's walk over a grid of M, N, batch and K. The variables are those of the library: the search depends on
+/// their values from the previous round, and on the requested number of solutions.
 struct Grid<'t> {
     table: &'t Table,
     key: Key,
     count: usize,
     matches: Vec<Row>,
     best: Option<Row>,
-    /// The row of the last accepted candidate: whether the grid has rows for this batch.
+    /// The row of the last accepted candidate, which shows whether the grid has rows for this batch.
     batch: Row,
     m_upper: usize,
     n_upper: usize,
@@ -206,8 +207,8 @@ impl<'t> Grid<'t> {
         Ok(self.matches)
     }
 
-    /// The next pair of M and N at or above the sizes, both clamped to the grid. Past its end, everything is at the end,
-    /// and the way back starts from the last row.
+    /// The next pair of M and N at or above the sizes, both clamped to the grid. Past the end of the grid, all
+    /// positions are at the end, and the backward walk starts from the last row.
     fn next_cell(&mut self) {
         let entries = &self.table.entries;
         let end = entries.len();
@@ -234,7 +235,7 @@ impl<'t> Grid<'t> {
         self.upper = bound(self.lower..self.n_upper, 2, entries[self.lower].key[2] + 1);
     }
 
-    /// The nearest K of the cell whose solution is accepted; of two equally near the later.
+    /// The nearest K of the cell whose solution is accepted; the later one if two are equally near.
     fn nearest_k<E>(&mut self, accepts: &mut dyn FnMut(i64) -> Result<bool, E>) -> Result<bool, E> {
         let mut least = u64::MAX;
         let mut found = false;
@@ -247,7 +248,8 @@ impl<'t> Grid<'t> {
         Ok(found)
     }
 
-    /// Multiplies the batch into the larger of M and N. True: the grid has no rows for batches, so start again.
+    /// Multiplies the batch into the larger of M and N. Returns true if the grid has no rows for batches, so that the
+    /// search must start again.
     fn fold_batch(&mut self) -> bool {
         if self.key[2] == 1 {
             return false;
@@ -276,7 +278,7 @@ mod tests {
         Table::new(Distance::GridBased, Axes::Four, entries.iter().map(|(key, index)| entry(*key, *index)).collect())
     }
 
-    /// The solutions that the search gives, with every solution accepted but those in `not`.
+    /// The solutions that the search finds if every solution except those in `not` is accepted.
     fn found(table: &Table, key: Key, count: usize, not: &[i64]) -> Vec<i64> {
         let rows = table.search::<()>(key, count, &mut |index| Ok(!not.contains(&index))).unwrap();
         rows.into_iter().map(|row| table.entries[row].index).collect()
@@ -301,11 +303,11 @@ mod tests {
     #[test]
     fn the_count_asked_for_changes_where_the_way_back_starts() {
         let table = grid(&[([64, 64, 1, 64], 1), ([64, 128, 1, 64], 2), ([128, 64, 1, 64], 3), ([128, 128, 1, 64], 4)]);
-        // One: no next cell is accepted, so the way back starts below the last row of the walk.
+        // One solution: no next cell is accepted, so the backward walk starts below the last row of the walk.
         assert_eq!(found(&table, [128, 128, 1, 64], 1, &[4]), [3]);
         assert_eq!(found(&table, [128, 128, 1, 64], 3, &[4]), [3, 2, 1]);
         assert_eq!(found(&table, [64, 64, 1, 64], 2, &[]), [1, 2]);
-        // Three: M steps on after two steps of N.
+        // Three solutions: M advances after two steps of N.
         assert_eq!(found(&table, [64, 64, 1, 64], 3, &[]), [1, 2, 3]);
     }
 

@@ -1,4 +1,4 @@
-//! Predicates of trees and solutions, compiled once and evaluated in three values.
+//! Predicates of trees and solutions, compiled once and evaluated to true, false or unknown.
 
 use super::{
     candidate::SizeMapping,
@@ -12,7 +12,7 @@ use super::{
 pub enum Truth {
     Yes,
     No,
-    /// A predicate that is not implemented here decides.
+    /// The result depends on a predicate that is not implemented here.
     Unknown,
 }
 
@@ -22,12 +22,12 @@ impl From<bool> for Truth {
     }
 }
 
-/// A predicate with its value. What the API cannot ask for here (sparsity, swizzled matrices, grouped products) is
-/// compared with "no".
+/// A predicate with its value. Features that calls here cannot request (sparsity, swizzled matrices, grouped products)
+/// count as not requested.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     Always,
-    /// A predicate that no call here fulfils: its name.
+    /// A predicate that no call here satisfies: its name.
     Never(String),
     All(Vec<Test>),
     Any(Vec<Test>),
@@ -107,7 +107,7 @@ pub enum Test {
     Unknown(String),
 }
 
-/// What a test may look at. A tree's rows have no solution.
+/// The inputs of a test. The rows of a tree have no solution.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     pub problem: &'a Problem,
@@ -116,7 +116,7 @@ pub struct Context<'a> {
 }
 
 impl Test {
-    /// From the catalog: `{type, value, index}`.
+    /// Compiles `{type, value, index}` from the catalog.
     pub fn compile(value: &Value) -> Test {
         let kind = value.get("type").and_then(Value::text).unwrap_or_default();
         let argument = value.get("value").unwrap_or(&Value::Nil);
@@ -185,7 +185,7 @@ impl Test {
         }
     }
 
-    /// The first part that has this truth, for the reader: the predicate that rejected, or that is not implemented.
+    /// The first part with this truth value, for display: the predicate that rejected, or that is not implemented.
     pub fn culprit(&self, context: Context<'_>, truth: Truth) -> Option<&Test> {
         match self {
             Test::All(tests) | Test::Any(tests) => tests.iter().find_map(|test| test.culprit(context, truth)),
@@ -193,7 +193,7 @@ impl Test {
         }
     }
 
-    /// Every part of it.
+    /// Describes every part.
     pub fn describe_all(&self) -> String {
         match self {
             Test::All(tests) | Test::Any(tests) => tests.iter().map(Test::describe_all).collect::<Vec<_>>().join(", "),
@@ -262,7 +262,7 @@ fn any(tests: &[Test], context: Context<'_>) -> Truth {
     out
 }
 
-/// hipBLASLt compares the inputs of the matrix instructions, too.
+/// hipBLASLt also compares the inputs of the matrix instructions.
 fn types_equal(types: &[Option<DataType>], problem: &Problem) -> bool {
     let wanted = problem.types.iter().chain([&problem.compute_input]);
     types.len() >= 4 && types.iter().zip(wanted).all(|(kind, wanted)| *kind == Some(*wanted))
@@ -308,7 +308,7 @@ fn xcc_mapping(xcc: i64, group: i64, compute_units: u64) -> Truth {
     }
 }
 
-/// None: not implemented.
+/// None if the predicate is not implemented.
 fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
     let flag = || value.flag();
     let number = || value.int().and_then(|number| u64::try_from(number).ok());
@@ -317,12 +317,12 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
     let ints = || value.list()?.iter().map(Value::int).collect::<Option<Vec<i64>>>();
     let inner = || Some(value.list()?.iter().map(Test::compile).collect::<Vec<_>>());
     let size = usize::try_from(index).ok().filter(|index| *index < 4);
-    // What the calls here never ask for: the predicate says yes to "no".
+    // Features that calls here never request: the predicate holds if it requires their absence.
     let never = || Test::Never(kind.to_owned());
     let never_asked = |value: bool| if value { never() } else { Test::Always };
     Some(match kind {
         "TruePred" | "EqualityMatching" | "SupportDeviceUserArguments" | "PersistentKernelCheck" => Test::Always,
-        // The problem's own restriction is "any".
+        // The problem itself has no restriction.
         "KernelLanguageCompatible" | "ArithmeticUnitCompatible" => Test::Always,
         "And" => Test::All(inner()?),
         "Or" => Test::Any(inner()?),
@@ -346,7 +346,7 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
         }
         "StochasticRounding" => never_asked(flag()?),
         "Sparse" => never_asked(value.int()? != 0),
-        // Pointer arrays are no call of this kind.
+        // Calls here never pass arrays of pointers.
         "StridedBatched" => never_asked(!flag()?),
         "BiasDataTypeWhiteList" => Test::BiasTypes(kinds()?),
         "BiasSrcWhiteList" => Test::BiasSources(ints()?),
@@ -354,7 +354,7 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
         "UseE" => Test::UsesAux(flag()?),
         "DataTypeE" => Test::AuxType(kind_of()?),
         "UseGradient" => Test::Gradient(flag()?),
-        // No scales are asked for, and a kernel that can apply them may be taken without them.
+        // Calls here request no scales. A kernel that can apply scales also runs without them.
         "UseScaleAB" | "UseScaleCD" | "UseScaleAlphaVec" => Test::Always,
         "F32XdlMathOp" => Test::XdlMath(kind_of()?),
         "DeterministicMode" => Test::Deterministic(flag()?),

@@ -17,27 +17,27 @@ use std::collections::HashMap;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tree {
-    /// Rows in order; those whose test holds are asked until enough is found.
+    /// Rows in order; those whose test holds are searched until enough solutions are found.
     Rows(Vec<Row>),
-    /// By the operation (which matrix is transposed).
+    /// Chooses by the operation (which matrix is transposed).
     ByOperation(HashMap<String, Tree>),
     Table(Table),
     /// A leaf of a lazy catalog, by the base name of its file.
     Leaf(String),
     Single(i64),
-    /// A node that is not implemented: its kind, with what in it is not known.
+    /// A node that is not implemented: its kind, and the unknown part.
     Unknown(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub test: Test,
-    /// The predicate asks the GPU: also where all solutions are listed, only matching rows count.
+    /// Whether the predicate tests the GPU. Only matching rows count, even where all solutions are listed.
     pub hardware: bool,
     pub tree: Tree,
 }
 
-/// What is left of the limits.
+/// The remaining budget of the limits.
 #[derive(Debug)]
 pub struct Budget {
     nodes: usize,
@@ -54,7 +54,7 @@ fn over(offset: u64, field: &'static str, limit: usize) -> Error {
     Error::new(offset, field, Problem::OverLimit { claimed: limit as u64 + 1, limit: limit as u64 })
 }
 
-/// The fields of a node as they come; which of them count is known when the type is.
+/// The fields of a node in file order; the node's type decides which of them are used.
 #[derive(Default)]
 struct Fields {
     kind: String,
@@ -106,7 +106,7 @@ impl Tree {
         Ok(fields.into_tree())
     }
 
-    /// The leaves below, whatever the product.
+    /// The leaves below this node, for any product.
     pub fn leaves<'t>(&'t self, out: &mut Vec<&'t str>) {
         match self {
             Tree::Rows(rows) => rows.iter().for_each(|row| row.tree.leaves(out)),
@@ -139,7 +139,7 @@ impl Fields {
     }
 }
 
-/// The lists of sizes that occur; another is not implemented.
+/// The supported lists of sizes; None for any other list.
 fn axes(properties: &[Value]) -> Option<Axes> {
     fn named(value: &Value) -> Option<&str> {
         let index = value.get("index").and_then(Value::int).unwrap_or(0);

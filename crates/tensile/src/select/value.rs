@@ -18,7 +18,7 @@ pub enum Value {
     Map(Vec<(String, Value)>),
 }
 
-/// No predicate has more values; a longer one is damaged.
+/// No predicate has more values than this; a longer one is damaged.
 const MOST: u32 = 4096;
 
 impl Value {

@@ -6,7 +6,7 @@ use super::{
     problem::{BATCH, Hardware, K, M, N, Problem},
 };
 
-/// None: not computed (Stream-K, or sizes that no product has).
+/// None if it cannot be computed (Stream-K, or impossible sizes).
 pub fn required(problem: &Problem, hardware: &Hardware, solution: &SizeMapping) -> Option<u64> {
     if solution.stream_k != 0 {
         return None;
@@ -59,7 +59,7 @@ fn tiles(problem: &Problem, solution: &SizeMapping) -> Option<[u64; 2]> {
     (m > 0 && n > 0).then(|| [sizes[0].div_ceil(m), sizes[1].div_ceil(n)])
 }
 
-/// calculateAutoGSU, as a process computes it that has not yet used the solution: the library keeps the first answer.
+/// calculateAutoGSU as in a process that has not used the solution yet; the library caches its first result.
 fn automatic_split(problem: &Problem, hardware: &Hardware, solution: &SizeMapping) -> Option<u64> {
     let [m, n] = tiles(problem, solution)?;
     let mut groups = m.checked_mul(n)?;

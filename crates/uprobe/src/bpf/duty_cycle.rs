@@ -27,7 +27,7 @@ impl Attached {
 
     /// The runtime's calls are only observed while the driver launches unnamed functions, or may do so at any moment.
     ///
-    /// `expected`: functions that were obtained before us may be launched, and none was yet.
+    /// `expected`: the process may launch functions that it obtained before the watch, but has not launched one yet.
     pub(crate) fn sample_outer(&mut self, expected: bool) -> Result<(), WatchError> {
         let wanted = Instant::now() < self.outer_until || expected;
         if wanted == self.backend.watches_outer() {
@@ -59,7 +59,7 @@ impl Attached {
         }
     }
 
-    /// Whether so few launches were made lately that observing every return costs next to nothing. False if unknown.
+    /// Whether so few launches were made recently that observing every return costs almost nothing. False if unknown.
     fn are_few(&mut self, now: Instant) -> bool {
         const FEW_PER_SECOND: f64 = 1000.0;
         let (then, before) = self.paced;

@@ -1,13 +1,12 @@
 //! Sets up the kernel side: maps, ring, programs, and the probes on each file. All of it ends when this value is
 //! dropped.
 
-use crate::bpf::program;
-use crate::bpf::program::{CALL_VALUE, Maps, Way};
+pub use crate::bpf::probe_place::{Calls, Choice, Pointed, Probed, Room};
+use crate::bpf::probe_place::{Probe, ProbePlace, What, returns};
+use crate::bpf::program::{self, CALL_VALUE, Maps, Way};
 use crate::bpf::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
 use crate::probes::entries::{ENTRIES, Entry, Home, Role, Suspect};
-use crate::probes::exits::exits;
-use crate::probes::site;
-use crate::probes::site::{Price, Site};
+use crate::probes::site::{self, Price, Site};
 use crate::probes::symbols::{Symbol, entries_of, unknown_of};
 use codeobject::ReadAt;
 use codeobject::launch_map::Image;
@@ -17,34 +16,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use sys::abi;
-use sys::bpf;
-use sys::bpf::{Map, MapKind, Ring, Use};
-use sys::perf_event;
-use sys::perf_event::{Attr, Event, bit};
+use sys::bpf::{self, Map, MapKind, Ring, Use};
+use sys::perf_event::{self, Attr, Event, bit};
 use watch::WatchError;
-
-/// The sizes that matter when there are many launches.
-#[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// Size of the ring in bytes, a power of two.
-    pub ring: u32,
-    /// Distinct launches that can be counted.
-    pub counts: u32,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Room { ring: 16 << 20, counts: 1 << 16 }
-    }
-}
-
-/// Which site of each function is probed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
-    Cheapest,
-    /// The first instruction, for comparison.
-    Naive,
-}
 
 #[derive(Debug)]
 pub struct Instrument {
@@ -84,55 +58,8 @@ pub struct Instrument {
     outer_sites: Vec<ProbePlace>,
 }
 
-/// A function of a file, and the position of its probe.
-#[derive(Debug, Clone)]
-struct ProbePlace {
-    path: String,
-    /// The function's offset in the file.
-    offset: u64,
-    entry: usize,
-    site: Site,
-    gate: u32,
-    /// The file offsets of the instructions that return; empty if the kernel's return probe is used.
-    exits: Arc<[u64]>,
-}
-
-/// A probe ends when its descriptor is closed.
-#[derive(Debug)]
-#[expect(dead_code, reason = "held, not used")]
-enum Probe {
-    Link(OwnedFd),
-    Event(Event),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum What {
-    Entry,
-    Answer,
-    Return,
-    Unknown,
-}
-
 /// The number of gates; further files share the first.
 const GATES: u32 = 256;
-
-/// Whether a watched process may call the functions while their probes are being placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Calls {
-    /// No observed process runs yet: nothing can be half observed.
-    Nobody,
-    /// No probe of a file sees anything until all of them are in place.
-    Perhaps,
-}
-
-/// The result of probing one file.
-#[derive(Debug, Clone, Default)]
-pub struct Probed {
-    pub functions: Vec<(&'static str, Site)>,
-    pub stepped: usize,
-    /// Unknown exports that may launch and are not even counted.
-    pub uncounted: Vec<String>,
-}
 
 impl Instrument {
     pub fn new(room: Room, choice: Choice) -> Result<Instrument, WatchError> {
@@ -201,8 +128,7 @@ impl Instrument {
         }
     }
 
-    /// Probes every watched function of a library. `path` is how the kernel finds the file now; it holds the file from
-    /// then on.
+    /// Probes every watched function of a library. The kernel opens `path` now and keeps the file from then on.
     ///
     /// All programs are loaded before the first probe is placed, and a gate keeps them inactive until the last one is
     /// in place. Otherwise a launch could be seen without the capture that it is part of, and would be counted as
@@ -506,36 +432,6 @@ fn layout_key(tgid: u32, handle: u64) -> [u8; 16] {
     first.copy_from_slice(&handle.to_le_bytes());
     second.copy_from_slice(&u64::from(tgid).to_le_bytes());
     out
-}
-
-/// A function that a program obtained as a pointer.
-#[derive(Debug)]
-pub struct Pointed<'p> {
-    pub entry: usize,
-    pub path: &'p str,
-    /// File offset, and load address in the file.
-    pub offset: u64,
-    pub address: u64,
-    pub code: &'p [u8],
-}
-
-impl ProbePlace {
-    fn way(&self, what: What) -> Way {
-        match what {
-            What::Answer | What::Return if self.exits.is_empty() => Way::Trampoline,
-            _ => Way::Instruction,
-        }
-    }
-}
-
-/// The file offsets of the instructions that return from a function; None if not all of them are known.
-fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
-    let found = exits(image, symbol.address, symbol.size);
-    let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();
-    // The result of a call that creates or changes something must not be missed; a launch's status may be.
-    let launch = ENTRIES.get(symbol.entry).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
-    let enough = if launch { found.some() } else { found.known() };
-    (enough && offsets.len() == found.returns.len()).then(|| offsets.into())
 }
 
 /// The name of the file behind a path, which may be that of a descriptor.

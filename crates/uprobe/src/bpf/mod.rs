@@ -6,5 +6,6 @@ pub mod btf;
 pub mod duty_cycle;
 pub mod instrument;
 pub mod perf_backend;
+mod probe_place;
 pub mod program;
 pub mod wire;

@@ -55,7 +55,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// Buffers for all processes (with privileges), for one of our threads, or for what we start.
+    /// Buffers for all processes (with privileges), for one thread, or for the programs that we start.
     pub fn new(whose: Whose) -> io::Result<Sampled> {
         let mut buffers = Vec::new();
         for cpu in perf_event::processors() {

@@ -95,7 +95,7 @@ pub const LAYOUT: usize = 16 + 4 * ARGS;
 /// Offset and size of one argument must be below this.
 pub const REACH: i32 = 1024;
 
-/// The key of a count.
+/// The key that launches are counted under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     pub handle: u64,
@@ -108,7 +108,7 @@ pub struct Key {
     pub graph: u32,
 }
 
-/// What was counted under a key.
+/// The counts of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     pub calls: u64,

@@ -117,15 +117,15 @@ impl Watcher {
         let Some(stub) = self.attached.stubs.get(&held).cloned() else { return };
         if let Ok(canary) = canary::start(&stub) {
             let place = match self.attached.in_place(held, pid, mapping, &stub, probed) {
-                Some(true) => format!("the probe on {} is in place in process {pid}", mapping.name()),
+                Some(true) => say!("canary-probe-placed", library = mapping.name(), pid),
                 Some(false) => {
                     let (library, symbol) = (mapping.path.clone(), stub.symbol.to_owned());
                     self.window.gap(Gap::NotPlanted { library, process: pid, symbol });
-                    "the probe is not in the target".to_owned()
+                    say!("canary-probe-absent")
                 }
-                None => format!("whether the probe is in place in process {pid} could not be read"),
+                None => say!("canary-probe-unread", pid),
             };
-            self.attached.canaries.push((canary, format!("{} in a test library; {place}", stub.symbol), 0));
+            self.attached.canaries.push((canary, (stub.symbol, place), 0));
             self.attached.measured = Some(stub);
         }
     }
@@ -167,14 +167,15 @@ impl Watcher {
         Ok(())
     }
 
-    /// Evaluates what was seen of our children's calls.
+    /// Evaluates the observed calls of our children.
     pub(crate) fn judge_canaries(&mut self) {
         let calls = canary::CALLS;
-        for (_, name, seen) in std::mem::take(&mut self.attached.canaries) {
+        for (_, (symbol, place), seen) in std::mem::take(&mut self.attached.canaries) {
+            let told = say!("canary-uprobe", seen, calls, symbol, place);
             if seen == calls {
-                self.window.canary_seen(format!("{seen} of {calls} calls of {name}"));
+                self.window.canary_seen(told);
             } else {
-                self.window.gap(Gap::Canary { told: format!("{seen} of {calls} calls of {name}") });
+                self.window.gap(Gap::Canary { told });
             }
         }
     }

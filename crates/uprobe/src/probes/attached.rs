@@ -13,7 +13,7 @@ use crate::probes::symbols::entries_of;
 use crate::target::mapped_file::planted;
 use crate::target::processes::{FileId, Mapping};
 use crate::target::stop_on_map::Hold;
-use say::say;
+use say::{Message, say};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -39,12 +39,12 @@ pub(crate) struct Attached {
     /// Functions that programs obtained as pointers.
     pub pointers: HashSet<(FileId, u64)>,
     /// Child processes that call our function under the same probe, and how many of their calls were seen.
-    pub canaries: Vec<(sys::child::Child, String, u64)>,
+    pub canaries: Vec<(sys::child::Child, (&'static str, Message), u64)>,
     /// Our stub function for each probed runtime, by the runtime's descriptor.
     pub stubs: HashMap<RawFd, Arc<Stub>>,
     /// The stub whose calls are timed at the end.
     pub measured: Option<Arc<Stub>>,
-    /// Stops what we started whenever it maps code.
+    /// Stops the programs that we started whenever they map code.
     pub hold: Option<Hold>,
     pub returns_until: Instant,
     /// When the launches were last counted, and how many there were.

@@ -25,7 +25,7 @@ const MOST: usize = 1 << 15;
 const RETURNS: usize = 96;
 
 impl Exits {
-    /// Every return is known.
+    /// Whether every return is known.
     pub fn known(&self) -> bool {
         !self.unknown && self.some()
     }
@@ -36,7 +36,7 @@ impl Exits {
     }
 }
 
-/// `size`: of the function, from its symbol; 0 if unknown.
+/// `size`: the size of the function according to its symbol; 0 if unknown.
 pub fn exits(image: &Image<'_>, entry: u64, size: u64) -> Exits {
     let mut search = Search { image, out: Exits::default(), seen: BTreeSet::new(), work: vec![entry], spent: 0 };
     let mut leaving = false;
@@ -48,7 +48,7 @@ pub fn exits(image: &Image<'_>, entry: u64, size: u64) -> Exits {
         search.out.unknown |= targets.is_empty();
         search.work.extend(targets);
         while let Some(from) = search.work.pop() {
-            // The targets of a table are known by then; a second jump through a table is not followed.
+            // The targets of a table are known here; a second jump through a table is not followed.
             search.out.unknown |= search.block(from, from, 0);
         }
     }

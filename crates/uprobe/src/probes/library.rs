@@ -37,7 +37,7 @@ pub struct Library {
     pub hash: Option<String>,
 }
 
-/// What to read from a library besides the names of its kernels.
+/// Data to read from a library besides the names of its kernels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
     pub layouts: bool,
@@ -146,7 +146,8 @@ fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Ve
 }
 
 impl Library {
-    /// The load bias: what the loader added to every address of the file, computed from one executable mapping.
+    /// The load bias: the difference between an address in memory and the address in the file, computed from one
+    /// executable mapping.
     pub fn bias(&self, mapping: &Mapping) -> Option<u64> {
         const PAGE: u64 = 4096;
         let (offset, address) = self.segments.iter().find(|(offset, _)| offset / PAGE == mapping.offset / PAGE)?;

@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::on_path;
 
-/// The maximum number of files: a program does not open a directory with every release.
+/// The maximum number of files, because a directory may contain the runtimes of many releases.
 const MOST: usize = 48;
 
 /// A file: device and inode.

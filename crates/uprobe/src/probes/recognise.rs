@@ -16,7 +16,7 @@ pub enum Recognised {
     Launches(&'static str),
     /// A program that contains this launch function, or a sign of one.
     Contains(&'static str),
-    /// A program without libraries and without symbols: what it calls cannot be known.
+    /// A program without libraries and without symbols: its calls are unknown.
     Opaque,
     Nothing,
 }

@@ -9,7 +9,7 @@ use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
 };
 
-/// What the kernel does with the instruction under the probe.
+/// How the kernel executes the instruction under the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Price {
     /// A five-byte nop is replaced by a call (Linux 6.18 and later); older kernels single-step it.

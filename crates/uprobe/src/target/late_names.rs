@@ -1,4 +1,4 @@
-//! Names of functions that a process obtained before the observation began: read from its memory, as far as that is
+//! Names of functions that a process obtained before the observation began, read from its memory if the result is
 //! certain.
 
 use crate::coverage::Window;

@@ -1,5 +1,5 @@
-//! The file behind another process's mapping, whatever that process's root and mounts are; and whether the probe on it
-//! is in place there.
+//! The file behind another process's mapping, independent of that process's root and mounts; and whether the probe on
+//! it is in place there.
 
 use crate::probes::recognise::{Recognised, recognise};
 use crate::target::memory::Memory;

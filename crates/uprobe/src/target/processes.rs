@@ -122,7 +122,7 @@ impl Processes {
         if self.members.contains_key(&pid) {
             return;
         }
-        // /proc shows processes that have existed for a while: records that already came from this id are its own.
+        // /proc shows processes that have existed for a while: earlier records with this id belong to the same process.
         self.begin(pid, self.now);
         out.push((self.now, Happened::Joined(pid, None)));
         self.look(pid, out);

@@ -25,7 +25,7 @@ impl Watcher {
     pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
         let mut watcher = Watcher::ready(options)?;
         if let Backend::Bpf(instrument) = &mut watcher.attached.backend {
-            // Without it, an unforeseen library is probed only after it was opened, which is a gap.
+            // Without it, a library that was not predicted is probed only after it was opened, which is a gap.
             match Hold::new(instrument.ring.map().fd()) {
                 Ok(hold) => {
                     instrument.hold_by(hold.ours(), hold.told());
@@ -40,8 +40,8 @@ impl Watcher {
 }
 
 impl Watcher {
-    /// Call this when a command is fully configured and about to start: it will stop whenever it maps code. Returns the
-    /// time from which it is to be watched (see [`Watcher::adopt`]).
+    /// Call this when a command is fully configured and about to start: the program will then stop whenever it maps
+    /// code. Returns the time from which the program is to be watched (see [`Watcher::adopt`]).
     pub fn before(&self, start: &mut Command) -> u64 {
         if let Some(hold) = &self.attached.hold {
             hold.hold(start);
@@ -85,12 +85,12 @@ impl Source for Started {
 
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         let account = self.watcher.finish(tally);
-        // It may continue unobserved; our caller expects it to end with us.
+        // The program may continue unobserved; our caller expects us to wait for its end.
         let _ = self.child.wait();
         account
     }
 
-    fn canary_in_target(&mut self, what: String) {
+    fn canary_in_target(&mut self, what: Message) {
         self.watcher.canary_in_target(what);
     }
 

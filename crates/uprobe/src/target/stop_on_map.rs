@@ -35,7 +35,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// `ring`: where the notice of a stopped thread is sent.
+    /// `ring`: the ring that receives the notice of a stopped thread.
     pub fn new(ring: i32) -> io::Result<Hold> {
         if !may_resume() {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -98,7 +98,8 @@ impl Hold {
 }
 
 impl Drop for Hold {
-    /// First, no further thread is stopped; a thread that a running program still stops is resumed by the guard.
+    /// First removes the BPF programs, so that no further thread is stopped. The guard resumes a thread that they stop
+    /// in the meantime.
     fn drop(&mut self) {
         self.links.clear();
         let all: Vec<u32> = self.stopped().into_iter().map(|(process, _)| process).collect();

@@ -35,7 +35,7 @@ impl Tree {
         self.opaque.insert(path.to_owned());
     }
 
-    /// What the observer cannot see in this tree.
+    /// The blind spots of the observer in this tree.
     fn spots(&self) -> Vec<BlindSpot> {
         const SHOWN: usize = 4;
         let names = |kind: Blind, names: Vec<&String>| {

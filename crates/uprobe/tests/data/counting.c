@@ -1,6 +1,6 @@
-/* A runtime that launches nothing and counts what a real one would have launched, with graphs as the real ones keep them: clones, graphs in
-   graphs, nodes that are changed, switched off and removed, captures into graphs. With -DRUNTIME the runtime (HIP, or with -DCUDA the
-   CUDA driver), else the program. The truth is what the runtime counted, by kernel: a kernel is told by the width of its grid. */
+/* A runtime that launches nothing and counts the launches of a real one, with graphs that behave like real ones: clones, graphs in
+   graphs, nodes that are changed, disabled and removed, captures into graphs. With -DRUNTIME the runtime (HIP, or with -DCUDA the
+   CUDA driver), else the program. The truth is the runtime's count by kernel; the width of the grid identifies a kernel. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ int N(GraphExecDestroy)(void *);
 int N(GraphLaunch)(void *, void *);
 int N(EventRecord)(void *, void *);
 int N(StreamWaitEvent)(void *, void *, unsigned);
-/* What no version has. */
+/* Functions that no real version has. */
 int N(LaunchKernelOnTuesdays)(unsigned, void *);
 int N(GraphAddQuietly)(void *, unsigned);
 void stand_in_truth(FILE *);
@@ -269,7 +269,7 @@ static void everything(void) {
     launch(1, s), launch(2, other);
     void *replayed = exec_of(captured);
     times(5, replayed, s);
-    /* By hand, in both ways; a fill that is no kernel. */
+    /* Nodes added by both functions; a fill, which is not a kernel. */
     N(GraphCreate)(&built, 0);
     void *three = kernel_node(built, 3);
     void *four = any_node(built, (any_t){.type = KERNEL, .kernel = node(4)});
@@ -278,7 +278,7 @@ static void everything(void) {
     making_t making = {0};
     N(GraphInstantiateWithParams)(&x, built, &making);
     times(3, x, s);
-    /* A capture into it, and a graph that is launched into a capture. */
+    /* A capture into the graph, and a graph that is launched during a capture. */
     N(StreamBeginCaptureToGraph)(s, built, 0, 0, 0, 0);
     launch(5, s);
     N(StreamEndCapture)(s, &again);
@@ -289,13 +289,13 @@ static void everything(void) {
     launch(6, s);
     N(StreamEndCapture)(s, &again);
     times(4, exec_of(again), s);
-    /* A clone whose node is changed; the original is not. */
+    /* A clone with a changed node; the original is unchanged. */
     N(GraphClone)(&cloned, built);
     N(GraphNodeFindInClone)(&found, three, cloned);
     params_t seven = node(7);
     V2(GraphKernelNodeSetParams)(found, &seven);
     times(3, exec_of(cloned), s), times(1, exec_of(built), s);
-    /* Graphs in a graph: one by its own function, one as any node; something is added to the one inside. */
+    /* Graphs in a graph: one by its own function, one by the generic one; a node is added to the inner graph. */
     N(GraphCreate)(&outer, 0);
     void *child;
     N(GraphAddChildGraphNode)(&child, outer, 0, 0, captured);
@@ -306,7 +306,7 @@ static void everything(void) {
     times(2, nested, s), times(2, exec_of(captured), s);
     N(GraphExecChildGraphNodeSetParams)(nested, child, built);
     times(2, nested, s);
-    /* Nodes of an executable graph: changed, switched off, on, as any node; one that leaves its graph. */
+    /* Nodes of an executable graph: changed, disabled, enabled, changed by the generic function; one is removed. */
     params_t nine = node(9);
     V2(GraphExecKernelNodeSetParams)(x, four, &nine);
     times(2, x, s);
@@ -318,7 +318,7 @@ static void everything(void) {
     times(2, x, s);
     N(GraphDestroyNode)(four);
     times(1, exec_of(built), s);
-    /* A captured node, asked for and changed. */
+    /* A captured node, queried and changed. */
     size_t count = 8;
     N(GraphGetNodes)(captured, list, &count);
     params_t was;
@@ -326,7 +326,7 @@ static void everything(void) {
     params_t eleven = node(11);
     V2(GraphExecKernelNodeSetParams)(replayed, list[0], &eleven);
     times(3, replayed, s);
-    /* An update that is accepted, and one that is not; a launch that is not. */
+    /* An update that is accepted and one that is refused; a refused launch. */
     N(GraphCreate)(&again, 0);
     kernel_node(again, 12), kernel_node(again, 12), kernel_node(again, 13);
     V2(GraphExecUpdate)(replayed, again, 0, 0);
@@ -335,7 +335,7 @@ static void everything(void) {
     V2(GraphExecUpdate)(replayed, again, 0, 0);
     times(2, replayed, s);
     N(GraphLaunch)(0, s);
-    /* Gone, and what takes its place is another. */
+    /* Destroyed; another graph gets its address. */
     N(GraphExecDestroy)(x), N(GraphDestroy)(cloned);
 #ifndef CUDA
     each_t each[2] = {{.function = &handles[15], .grid = {15, 1, 1}, .block = {64, 1, 1}}, {.function = &handles[16], .grid = {16, 1, 1}, .block = {64, 1, 1}}};
@@ -370,7 +370,7 @@ int main(int argc, char **argv) {
     char line[8];
     void *s = 0, *early = 0;
     if (argc > 2) {
-        /* A capture is under way, and a graph is there, when somebody attaches. */
+        /* A capture is in progress and a graph exists when an observer attaches. */
         if (!strcmp(mode, "early")) {
             s = stream(), early = 0;
             N(GraphCreate)(&early, 0);

@@ -1,4 +1,4 @@
-/* Opens a library that nvcc compiled, launches some of its kernels and one that no library registered; then all of it again when told. */
+/* Opens a library that nvcc compiled, launches some of its kernels and one that no library registered; repeats this on request. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* A stand-in for the CUDA runtime and driver, as far as a library that nvcc compiled needs them to register and launch its kernels.
-   As with the real ones a kernel of the runtime, and a function of the driver, are objects of their own that keep the name to
-   themselves. Compiled once with -DDRIVER. */
+/* A stand-in for the parts of the CUDA runtime and driver that a library compiled by nvcc needs to register and launch its kernels.
+   As in the real ones, a kernel of the runtime and a function of the driver are separate objects that do not reveal the
+   name. Compiled once with -DDRIVER. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ __attribute__((noinline)) int cuLaunchKernel(struct function *f, unsigned gx, un
     return 0;
 }
 
-/* What was launched since the last time, by name. */
+/* The launches since the last call, by name. */
 void stub_tell(int print) {
     for (struct function *f = all; f; f = f->next) {
         if (f->launched && print) printf("launched %ld %s\n", f->launched, f->info->name);

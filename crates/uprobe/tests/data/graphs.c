@@ -1,4 +1,4 @@
-/* Graphs in every way in which they are made. With -DRUNTIME a runtime that gives out handles and does nothing; else the program. */
+/* Graphs created in every possible way. With -DRUNTIME a runtime that returns handles and does nothing; else the program. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int hipEventRecord(void *e, void *s) { (void)e, (void)s; return 0; }
 int hipStreamWaitEvent(void *s, void *e, unsigned f) { (void)s, (void)e, (void)f; return 0; }
 #else
 static char handles[4];
-/* The kernel is told by the width of its grid. */
+/* The width of the grid identifies the kernel. */
 static void launch(unsigned kernel, void *stream) {
     hipLaunchKernel(&handles[kernel], (dim3){kernel, 1, 1}, (dim3){64, 1, 1}, 0, 0, stream);
 }
@@ -46,7 +46,7 @@ int main(void) {
     printf("ready\n");
     fflush(stdout);
     if (!fgets(line, sizeof line, stdin)) return 2;
-    /* Two of the first kernel, and three of the second on a stream that joins. */
+    /* Two launches of the first kernel, and three of the second on a stream that joins. */
     hipStreamBeginCapture(first, 0);
     launch(1, first);
     hipEventRecord(fork, first);
@@ -63,7 +63,7 @@ int main(void) {
     hipStreamWaitEvent(first, fork, 0);
     launch(1, first);
     for (int i = 0; i < 5; i++) hipGraphLaunch(replayed, first);
-    /* One of each, and all of the first graph. */
+    /* One launch of each kernel, and the whole first graph. */
     hipGraphCreate(&built, 0);
     params_t params = node(1);
     hipGraphAddKernelNode(&one, built, 0, 0, &params);

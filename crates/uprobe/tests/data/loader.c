@@ -1,4 +1,4 @@
-// A stand-in for Vulkan's loader that says what it is told to: submissions that are refused, a device that is lost, calls of every shape.
+// A stand-in for Vulkan's loader with scripted results: refused submissions, a lost device, calls of every shape.
 // Built twice: as libvulkan.so.1 (-DLOADER), and as the program that calls it.
 #include <stdint.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static Object device = (Object)0x1000, queue = (Object)0x2000;
 
 static void record(Object buffer, uint32_t first, uint32_t count) {
     AT(vkBeginCommandBuffer, Object, const void *)(buffer, NULL);
-    AT(vkCmdBindPipeline, Object, uint32_t, Handle)(buffer, 0, 0x9999); // graphics: nobody's business
+    AT(vkCmdBindPipeline, Object, uint32_t, Handle)(buffer, 0, 0x9999); // graphics, which is not observed
     AT(vkCmdBindPipeline, Object, uint32_t, Handle)(buffer, 1, 0x7001);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = first + i;
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[2], "lost")) {
         record(buffer, 0, 2);
         submit(buffer, 0, 0x51);
-        await(0x51, 2); // VK_TIMEOUT says nothing
+        await(0x51, 2); // VK_TIMEOUT proves nothing
         await(0x51, 0);
         record(buffer, 10, 3);
         submit(buffer, 0, 0x52);
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
         SubmitInfo2 infos[2] = {{1000314004, NULL, 0, 0, NULL, 2, list, 0, NULL}, {1000314004, NULL, 0, 0, NULL, 1, list + 2, 0, NULL}};
         AT(whichkernel_next, int)(0);
         AT(vkQueueSubmit2, Object, uint32_t, const SubmitInfo2 *, Handle)(queue, 2, infos, 0);
-        // Nothing but a fence: it ends what came before it.
+        // Only a fence: it signals after all earlier work.
         AT(vkQueueSubmit, Object, uint32_t, const SubmitInfo *, Handle)(queue, 0, NULL, 0x61);
         await(0x61, 0);
     }

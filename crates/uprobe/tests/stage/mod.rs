@@ -51,7 +51,7 @@ impl Stage {
         self.start_on(command, also, Blas::Recorded)
     }
 
-    /// With a BLAS of the test's choice.
+    /// The same with a BLAS of the test's choice.
     pub fn start_on(&self, command: &[&str], also: &[&str], blas: Blas) -> Option<Running> {
         let library = self.home.path().join("gate.so");
         compile(GATE, &library, &["-shared", "-fPIC"])?;
@@ -109,7 +109,7 @@ __attribute__((constructor)) static void gate(void) {
 }
 "#;
 
-/// One launch in a form that both sides share: name, grid, block, shared memory, argument bytes, whether captured.
+/// One launch in a form common to both sides: name, grid, block, shared memory, argument bytes, whether captured.
 pub type Launch = (String, [u32; 3], [u32; 3], u32, Vec<u8>, bool);
 
 /// Every launch that the stand-in recorded as accepted.
@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The caller, running, at its `ready`.
+/// The running caller, after it printed `ready`.
 pub struct Caller {
     pub child: std::process::Child,
     lines: std::io::BufReader<std::process::ChildStdout>,
@@ -222,7 +222,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// In a command of the test's choice: the program on this machine, or entered into a tree.
+    /// Takes a child started by the test: on this machine, or inside a tree.
     pub fn start(child: std::process::Child) -> Caller {
         use std::io::BufRead;
         let mut child = child;

@@ -1,4 +1,4 @@
-//! What the launches of a window show about the things that servers make claims about.
+//! The facts that the launches of a window show, for comparison with servers' claims.
 
 use crate::{Name, Phase, Tally};
 use launch::grammar::{Family, Path};

@@ -1,4 +1,4 @@
-//! Claims in the ledger: the claim itself on Loaded, and what the launches show about it on the rung of the launches.
+//! Claims in the ledger: the claim itself on the rung Loaded, and the matching fact from the launches on their rung.
 
 use crate::claims::{Held, Shown};
 use crate::{RecordContext, Tally};
@@ -6,7 +6,7 @@ use evidence::{About, Contamination, Coverage, Fact, Finding, Loaded, Observatio
 use observe::{Raw, Sighting};
 use std::fmt::Write;
 
-/// One observation per claim, and a second one for what the launches show about it, if anything.
+/// One observation per claim, and a second one for the fact that the launches show about it, if any.
 pub fn sightings(
     held: &[Held],
     shown: &Shown,

@@ -25,15 +25,15 @@ pub struct Reason {
 }
 
 say::named! {
-    /// What a verdict that rests on silence lacks: such a one is at most Limited.
+    /// Why a verdict that depends on something not having been seen is weak: it is then at most Limited.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Weakness: key {
-        /// The canary was seen in another process only.
+        /// The canary was seen only in another process.
         Canary = "canary",
         /// Something was lost, unnamed, or replayed from before the attach.
         Missed = "missed",
-        /// Nobody compared with an unobserved run.
+        /// There was no comparison with an unobserved run.
         Uncertified = "uncertified",
     }
 }
@@ -47,7 +47,7 @@ pub struct Held {
     pub weak: Option<Weakness>,
 }
 
-/// A verdict before the strength of the observer's silence is known.
+/// A verdict before the weakness of an absence is known.
 struct Finding {
     verdict: Verdict,
     reason: Reason,
@@ -77,9 +77,9 @@ pub fn hold(claims: &Claims, shown: &Shown, account: &ObserverReport) -> Vec<Hel
         if finding.silent {
             weak = match (&account.canary, &account.contamination) {
                 _ if shown.missed > 0 => Some(Weakness::Missed),
-                (Canary::InTarget { .. }, Contamination::Certified { .. }) => None,
-                (Canary::InTarget { .. }, _) => Some(Weakness::Uncertified),
-                (Canary::InChild { .. }, _) => Some(Weakness::Canary),
+                (Canary::InTarget(_), Contamination::Certified { .. }) => None,
+                (Canary::InTarget(_), _) => Some(Weakness::Uncertified),
+                (Canary::InChild(_), _) => Some(Weakness::Canary),
                 (Canary::None, _) => {
                     finding = found(Undecidable, "no-canary", &[]);
                     None

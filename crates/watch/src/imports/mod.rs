@@ -90,7 +90,7 @@ struct Profile {
     gaps: Vec<Unseen>,
 }
 
-/// What this observer can never see.
+/// Events that this observer can never see.
 pub const BLIND: &[Key] = &[key!("view-profile-blind-dropped"), key!("view-profile-blind-truth")];
 
 /// Whether these are the first bytes of a database, which is read in place.
@@ -98,8 +98,8 @@ pub fn is_database(start: &[u8]) -> bool {
     start.starts_with(b"SQLite format 3\0")
 }
 
-/// Reads and counts a profile; None if the format is unknown. `bytes`: for a database, its first bytes are enough.
-/// `sha256`: of the whole file.
+/// Reads and counts a profile; None if the format is unknown. `bytes`: the content; for a database, its first bytes are
+/// enough. `sha256`: the hash of the whole file.
 pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, ObserverReport), ImportError>> {
     let mut profile = Profile::default();
     let read =

@@ -14,6 +14,6 @@ pub use crate::layer::process::has_stand_in;
 pub use crate::layer::session::{LAYER, Session, manifest};
 pub use crate::layer::source::LayerSource;
 
-/// What this observer can never see.
+/// Events that this observer can never see.
 pub const BLIND: &[Key] =
     &[key!("view-layer-blind-programs"), key!("view-blind-children"), key!("view-layer-blind-commands")];

@@ -4,6 +4,7 @@ use crate::dispatches::{Dispatches, Each};
 use crate::growing_trace::GrowingTrace;
 use crate::preload::is_of_session;
 use crate::{Maker, Tally};
+use say::say;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -13,7 +14,7 @@ pub(super) struct Process {
     pub trace: GrowingTrace,
     pub counted: Dispatches,
     /// Why reading stopped.
-    pub broken: Option<String>,
+    pub broken: Option<say::Message>,
     /// Records and dispatches that were already counted as lost.
     lost: u64,
 }
@@ -23,7 +24,7 @@ impl Process {
     pub fn open(path: &Path) -> io::Result<Option<Process>> {
         let Some(trace) = GrowingTrace::open(path)? else { return Ok(None) };
         if trace.writer != vulkan::WRITER {
-            return Err(io::Error::other("was not written by the Vulkan layer"));
+            return Err(io::Error::other(say!("watch-record-not-layer")));
         }
         Ok(Some(Process { counted: Dispatches::new(trace.pid), trace, broken: None, lost: 0 }))
     }

@@ -9,7 +9,7 @@ use crate::{
     Gap, ObservedLaunch, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
 };
 use evidence::{Canary, Contamination};
-use say::{Message, key, say};
+use say::{Message, Say as _, key, say};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,13 +21,13 @@ pub struct LayerSource<'a> {
     program: Box<dyn Program + 'a>,
     processes: BTreeMap<PathBuf, Process>,
     /// Files that are not records, and why.
-    refused: BTreeMap<PathBuf, String>,
+    refused: BTreeMap<PathBuf, Message>,
     started: Instant,
     news: Vec<Message>,
     done: bool,
     each: Option<Everyone<'a>>,
     /// A canary event that was seen in the target itself.
-    canary: Option<String>,
+    canary: Option<Message>,
 }
 
 impl std::fmt::Debug for LayerSource<'_> {
@@ -37,7 +37,7 @@ impl std::fmt::Debug for LayerSource<'_> {
 }
 
 impl Drop for LayerSource<'_> {
-    /// It may continue unobserved after everything was reported; our caller expects it to end with us.
+    /// The program may continue unobserved after the report; our caller expects us to wait for its end.
     fn drop(&mut self) {
         self.program.wait();
     }
@@ -106,15 +106,14 @@ impl<'a> LayerSource<'a> {
     /// A process that opened a device through the layer would also have dispatched through it.
     fn canary(&self) -> Canary {
         if let Some(what) = &self.canary {
-            return Canary::InTarget { what: what.clone() };
+            return Canary::in_target(what.clone());
         }
-        let opened: Vec<String> = self
+        let opened = self
             .processes
             .values()
             .filter(|process| !process.counted.stream.run().devices.is_empty())
-            .map(|process| format!("vkCreateDevice of process {}", process.trace.pid))
-            .collect();
-        if opened.is_empty() { Canary::None } else { Canary::InTarget { what: opened.join(", ") } }
+            .map(|process| say!("canary-device", pid = process.trace.pid));
+        say::listed(opened.collect()).map_or(Canary::None, Canary::in_target)
     }
 }
 
@@ -133,7 +132,7 @@ impl Followed for LayerSource<'_> {
             match Process::open(&path) {
                 Ok(Some(process)) => drop(self.processes.insert(path, process)),
                 Ok(None) => {}
-                Err(error) => drop(self.refused.insert(path, error.to_string())),
+                Err(error) => drop(self.refused.insert(path, error.message())),
             }
         }
         let mut any = false;
@@ -142,7 +141,7 @@ impl Followed for LayerSource<'_> {
             let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&ObservedLaunch<'_>));
             match process.drain(tally, last, &mut each) {
                 Ok(taken) => any |= taken,
-                Err(error) => process.broken = Some(error.to_string()),
+                Err(error) => process.broken = Some(error.message()),
             }
             process.look_at_device(self.session.path(), tally);
             let program = &process.counted.stream.run().program;
@@ -189,7 +188,7 @@ impl Source for LayerSource<'_> {
         })
     }
 
-    fn canary_in_target(&mut self, what: String) {
+    fn canary_in_target(&mut self, what: Message) {
         self.canary = Some(what);
     }
 

@@ -99,7 +99,7 @@ pub fn wanted(text: &str) -> Option<(Variable, String)> {
     Some((variable, value.unwrap_or(variable.default).trim().to_owned()))
 }
 
-/// What a value enables.
+/// The parts that a value enables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Switched {
     /// The bit in the usual notation, and its meaning; for a level only the meaning. None if the meaning is unknown here.

@@ -16,5 +16,5 @@ pub use crate::logs::reader::{LogAccount, LogReader};
 pub use crate::logs::source::account;
 pub use crate::logs::source::{LogSource, read_log};
 
-/// What this observer can never see.
+/// Events that this observer can never see.
 pub const BLIND: &[Key] = &[key!("view-logs-blind")];

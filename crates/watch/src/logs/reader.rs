@@ -104,8 +104,8 @@ impl LogReader {
         tally.kind(&Kind { ne11: launch::columns::columns(&facts, &[], &[]), ..kind })
     }
 
-    /// Counts what had to wait for the end: each call once, however often it was reported; choices only if there are no
-    /// dispatches.
+    /// Counts the entries that had to wait for the end: each call once, however often it was reported; choices only if
+    /// there are no dispatches.
     pub fn finish(&mut self, tally: &mut Tally) {
         if let Some((_, list)) = std::mem::take(&mut self.calls).into_iter().next() {
             for (kind, count) in list {

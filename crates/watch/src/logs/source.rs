@@ -118,7 +118,7 @@ impl Source for LogSource {
             self.take(&line, tally);
         }
         if self.ended.is_none() && matches!(self.child.try_wait(), Ok(None)) {
-            // Their output would now go nowhere and a write to it would kill them, so all started processes are ended
+            // Their output now has no reader, and a write to it would kill them, so all started processes are ended
             // properly.
             for pid in tree(vec![self.child.id()]) {
                 if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
@@ -143,8 +143,8 @@ impl Source for LogSource {
     }
 }
 
-/// The report on how well a log sees. Only the runtime's own dispatch lines mention a device, and the device must have
-/// been observed by us or, in an imported log, be named there.
+/// The report on the completeness of a log. Only the runtime's own dispatch lines mention a device, and the device must
+/// have been observed by us or, in an imported log, be named there.
 pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> ObserverReport {
     let seen = &reader.account;
     if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {

@@ -32,7 +32,7 @@ pub fn idle(directory: &Path) -> Vec<Record> {
     files.filter_map(pid).map(record).collect()
 }
 
-/// What the account found in addition to the observed launches.
+/// Findings of the account in addition to the observed launches.
 #[derive(Debug, Default)]
 pub struct Judged {
     pub gaps: Vec<Unseen>,
@@ -43,7 +43,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// What neither of the two accounts can exclude.
+    /// Blind spots that neither of the two accounts can exclude.
     pub fn cannot_see(&self) -> Vec<BlindSpot> {
         let spot =
             |kind: Blind, names: &BTreeSet<String>| (!names.is_empty()).then(|| kind.named(names.iter().cloned()));
@@ -66,7 +66,7 @@ impl Judged {
         self
     }
 
-    /// For launches that only the shim reports.
+    /// The result for launches that only the shim reports.
     pub fn alone(program: &str) -> Judged {
         let name = BTreeSet::from([program.to_owned()]);
         Judged { direct: name.clone(), processes: name, ..Judged::default() }

@@ -1,5 +1,4 @@
-//! The canary: a program of ours, with the same shim, maps the same runtime as the target and calls its launch
-//! function.
+//! The canary: our own program, with the same shim, maps the same runtime as the target and calls its launch function.
 //!
 //! The call passes a null handle, so nothing can be launched. The runtime refuses it, and the shim must have recorded
 //! that. The same program measures the shim's overhead per launch, with a runtime that returns at once.
@@ -7,6 +6,7 @@
 use crate::Tally;
 use crate::preload::{Known, Session, Tail, build_id, files};
 use launch::trace::Runtime;
+use say::{Message, Say as _, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -17,36 +17,35 @@ const CALLS: u64 = 3;
 /// Enough calls for a microsecond clock; they take about a millisecond.
 const ROUND: &str = "10000";
 
-/// Calls this runtime from a child process. Returns what was seen, or why the call proves nothing.
+/// Calls this runtime from a child process. Returns the observation, or why the call proves nothing.
 ///
 /// Our own stand-in is written anew. Any other path comes from the target. A user other than root may load it, with no
 /// more rights than the target has. Root never loads a file that a target names; it calls our own runtime instead.
-pub fn call(runtime: &Runtime) -> Result<String, String> {
-    let refused = |error: std::io::Error| format!("no child could be started: {error}");
-    let session = Session::new(None).map_err(|error| error.to_string())?;
+pub fn call(runtime: &Runtime) -> Result<Message, Message> {
+    let refused = |error: std::io::Error| say!("canary-no-child", error);
+    let session = Session::new(None).map_err(|error| error.message())?;
     let id = hex::decode(&runtime.build_id).unwrap_or_default();
     let name = Path::new(&runtime.path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let root = rustix::process::geteuid().is_root();
-    let (path, symbol, expected, said) = match embedded_shims::nullgpu_of(&id) {
+    let (path, symbol, expected, runtime) = match embedded_shims::nullgpu_of(&id) {
         Some((soname, bytes)) => {
             let path = session.own().join(soname);
             put(&path, bytes).map_err(refused)?;
-            (path, "hipLaunchKernel", runtime.build_id.clone(), format!("the same {name}"))
+            (path, "hipLaunchKernel", runtime.build_id.clone(), say!("canary-runtime-same", name))
         }
         None if root => {
             let path = session.own().join("libwhichkernel-stub.so");
             put(&path, embedded_shims::STUB).map_err(refused)?;
             let id = hex::encode(embedded_shims::build_id_of(embedded_shims::STUB).unwrap_or_default());
-            let said = format!("a runtime of ours; {name} is the target's file, which root does not load");
-            (path, "hipLaunchKernel", id, said)
+            (path, "hipLaunchKernel", id, say!("canary-runtime-own", name))
         }
         None => {
             let path = PathBuf::from(&runtime.path);
             let plain = fs::metadata(&path).is_ok_and(|file| file.is_file());
             if !plain || build_id(&path).map(hex::encode) != Some(runtime.build_id.clone()) {
-                return Err(format!("{} is another file here: it lies in another root, or was replaced", runtime.path));
+                return Err(say!("canary-other-file", path = runtime.path));
             }
-            (path, symbol(&name), runtime.build_id.clone(), format!("the same {name}"))
+            (path, symbol(&name), runtime.build_id.clone(), say!("canary-runtime-same", name))
         }
     };
     let mut child = sys::program::given(program(&session).map_err(refused)?);
@@ -65,9 +64,9 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
     // A null launch is refused. If a runtime accepts it, that still counts as a call.
     let seen = tally.rejections() + tally.launches();
     if seen == CALLS && same {
-        Ok(format!("{seen} of {CALLS} calls through {said}"))
+        Ok(say!("canary-preload", seen, calls = CALLS, runtime))
     } else {
-        Err(format!("{seen} of {CALLS} calls that a child of ours made through {said} were seen"))
+        Err(say!("canary-preload-unseen", seen, calls = CALLS, runtime))
     }
 }
 

@@ -57,8 +57,8 @@ impl Graphs {
         }
     }
 
-    /// An executable graph was created from a graph, or updated to one. False if nothing was reported: the graph then
-    /// counts as it was captured.
+    /// An executable graph was created from a graph, or updated to one. False if no nodes were reported: the captured
+    /// launches then count.
     pub fn instantiated(&mut self, exec: u32) -> bool {
         let disabled = self.execs.get(&exec).is_some_and(|old| old.nodes.values().any(|node| !node.enabled));
         let Some((nodes, whole)) = self.take() else {

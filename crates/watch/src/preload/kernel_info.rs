@@ -1,4 +1,4 @@
-//! What the parent knows about the kernels that a trace names: their arguments and their bundle.
+//! The parent's information about the kernels in a trace: their arguments and their bundle.
 
 use launch::table::KernelTable;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! What a file mapped as code can do, according to its tables: launch, call a launch function, or look one up itself.
+//! The abilities of a file mapped as code, according to its tables: launch, call a launch function, or look one up
+//! itself.
 
 use codeobject::ReadAt;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB, Symbols};

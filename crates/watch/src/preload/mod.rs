@@ -2,7 +2,7 @@
 //!
 //! The parent creates a directory ([`Session`]), the shim writes one trace file per process there, and the parent reads
 //! the files while they grow ([`Tail`]). They exchange nothing but those files: either side may die at any moment, and
-//! `watch --read` can read what was recorded.
+//! `watch --read` can still read the records.
 
 use say::{Key, key};
 mod account;
@@ -32,5 +32,5 @@ pub use crate::preload::tail::{Each, Tail};
 pub use crate::preload::tree::Tree;
 pub use crate::source::Program;
 
-/// What this observer can never see.
+/// Events that this observer can never see.
 pub const BLIND: &[Key] = &[key!("view-preload-blind-programs"), key!("view-blind-children")];

@@ -13,7 +13,7 @@ const INTERPRETER: u32 = 3;
 /// The loader of glibc, in any directory: Nix and Guix have their own.
 const GLIBC: &str = "ld-linux-x86-64.so.2";
 
-/// Refuses programs that would be watched in vain, with the reason. For a script, its interpreter is checked.
+/// Refuses programs in which nothing would be seen, with the reason. For a script, its interpreter is checked.
 pub fn check(program: &Path) -> Result<(), WatchError> {
     /// The number of nested scripts that the kernel follows.
     const SCRIPTS: usize = 4;

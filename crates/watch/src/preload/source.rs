@@ -11,7 +11,7 @@ use crate::{
     Around, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
 };
 use evidence::{Canary, Contamination, Witness};
-use say::{Message, key, say};
+use say::{Message, Say as _, key, say};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -28,9 +28,9 @@ pub struct PreloadSource<'a> {
     done: bool,
     each: Option<Everyone<'a>>,
     /// A canary event that was seen in the target itself.
-    canary: Option<String>,
+    canary: Option<Message>,
     /// Files that are not records, and why.
-    refused: BTreeMap<PathBuf, String>,
+    refused: BTreeMap<PathBuf, Message>,
     /// The kernel's account of the program's descendants, if there is one.
     tree: Option<Tree>,
 }
@@ -42,7 +42,7 @@ impl std::fmt::Debug for PreloadSource<'_> {
 }
 
 impl Drop for PreloadSource<'_> {
-    /// It may continue unobserved after everything was reported; our caller expects it to end with us.
+    /// The program may continue unobserved after the report; our caller expects us to wait for its end.
     fn drop(&mut self) {
         self.program.wait();
     }
@@ -136,14 +136,11 @@ impl<'a> PreloadSource<'a> {
                 Err(told) => gaps.push(Gap::Canary { told }.into()),
             }
         }
-        if heard.len() == met.len() && !met.is_empty() {
-            Canary::InChild { what: heard.join(", ") }
-        } else {
-            Canary::None
-        }
+        let all = heard.len() == met.len();
+        say::listed(heard).filter(|_| all).map_or(Canary::None, Canary::in_child)
     }
 
-    /// Adds what a process did that its record cannot show.
+    /// Adds the gaps of one process.
     fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
         if tail.threw > 0 {
@@ -251,7 +248,7 @@ impl Followed for PreloadSource<'_> {
             match Tail::open(&path) {
                 Ok(Some(tail)) => drop(self.tails.insert(path, tail)),
                 Ok(None) => {}
-                Err(error) => drop(self.refused.insert(path, error.to_string())),
+                Err(error) => drop(self.refused.insert(path, error.message())),
             }
         }
         let mut any = false;
@@ -265,7 +262,7 @@ impl Followed for PreloadSource<'_> {
                         look_at_device(tail, self.session.path(), tally);
                     }
                 }
-                Err(error) => tail.broken = Some(error.to_string()),
+                Err(error) => tail.broken = Some(error.message()),
             }
             if quiet && !tail.program.is_empty() {
                 self.news.push(say!("watch-news-process", pid = tail.pid, program = tail.program));
@@ -309,7 +306,7 @@ impl Source for PreloadSource<'_> {
         }
         let device = tally.devices.kind();
         let canary = match &self.canary {
-            Some(what) => Canary::InTarget { what: what.clone() },
+            Some(what) => Canary::in_target(what.clone()),
             None => self.call_runtimes(&mut gaps),
         };
         // Measured after the program has ended, so that it is not disturbed.
@@ -336,7 +333,7 @@ impl Source for PreloadSource<'_> {
         })
     }
 
-    fn canary_in_target(&mut self, what: String) {
+    fn canary_in_target(&mut self, what: Message) {
         self.canary = Some(what);
     }
 

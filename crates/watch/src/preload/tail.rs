@@ -55,7 +55,7 @@ pub struct Tail {
     flow: Flow,
     pub(super) graphs: Graphs,
     /// Why reading stopped.
-    pub broken: Option<String>,
+    pub broken: Option<say::Message>,
     /// The owner of the file.
     pub user: u32,
 }

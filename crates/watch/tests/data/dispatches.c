@@ -1,4 +1,4 @@
-// A Vulkan program that does what the layer must not lose count of. Prints how many dispatches it submitted.
+// A Vulkan program with cases that are difficult to count. Prints the number of submitted dispatches.
 // Structures by their layout (vulkan_core.h), so that no header is needed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static void *own_of_device;
 #define CALL(name, ...) ((int (*)())find(#name))(__VA_ARGS__)
 static void *find(const char *name) {
     void *at = dlsym(library, name);
-    // The device's own function, which does not pass the loader.
+    // The device's own function, which bypasses the loader.
     if (own_of_device) at = ((void *(*)(void *, const char *))dlsym(library, "vkGetDeviceProcAddr"))(own_of_device, name);
     if (!at) { fprintf(stderr, "no %s\n", name); exit(3); }
     return at;
@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
         submit(primary, 1);
         submitted = 3;
     } else if (!strcmp(what, "khr")) {
-        // The instance's function of an extension: inside the loader, and not among those that it exports.
+        // The instance's function of an extension: inside the loader, but not exported.
         Handle fence = 0;
         FenceInfo fence_info = {8, 0, 0};
         MUST(CALL(vkCreateFence, device, &fence_info, (void *)0, &fence));
@@ -235,7 +235,7 @@ int main(int argc, char **argv) {
         submit(primary, 1);
         submitted = 3;
     } else if (!strcmp(what, "direct-before")) {
-        // The device's functions were asked for before anybody looks.
+        // The device's functions are looked up before the observation begins.
         own_of_device = device;
         begin(primary, 4, 0);
         record(primary, 3, 0);
@@ -249,7 +249,7 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 3; i++) { MUST(to(queue, 1, &info, 0)); MUST(idle(queue)); }
         submitted = 9;
     } else if (!strcmp(what, "lost")) {
-        // Two dispatches that end, three that are under way, one more that may be refused; each awaited in every way, whatever is answered.
+        // Two dispatches that end, three in progress, and one that may be refused; each is awaited in every way, whatever the result.
         Object list[3] = {primary, buffer(own, 0), buffer(own, 0)};
         uint32_t counts[3] = {2, 3, 1};
         for (int i = 0; i < 3; i++) {
@@ -268,7 +268,7 @@ int main(int argc, char **argv) {
             if (!strcmp(how, "status")) ((int (*)(Object, Handle))find("vkGetFenceStatus"))(device, fence);
         }
     } else if (!strcmp(what, "twice")) {
-        // Submitted again before the first ended: only the last one's timestamps stand.
+        // Submitted again before the first has ended: only the timestamps of the last submission remain.
         begin(primary, 4, 0);
         record(primary, 2, 0);
         MUST(CALL(vkEndCommandBuffer, primary));
@@ -276,7 +276,7 @@ int main(int argc, char **argv) {
         submit(primary, 1);
         submitted = 4;
     } else if (!strcmp(what, "before")) {
-        // Recorded before anybody looks, submitted afterwards; then one that is seen from its beginning.
+        // Recorded before the observation begins, submitted afterwards; then one that is seen from its beginning.
         begin(primary, 0, 0);
         record(primary, 3, 0);
         MUST(CALL(vkEndCommandBuffer, primary));
@@ -290,7 +290,7 @@ int main(int argc, char **argv) {
         submit(primary, 1);
         submitted = 5;
     } else if (!strcmp(what, "held")) {
-        // Until somebody closes our input.
+        // Waits until the input is closed.
         puts("open");
         fflush(stdout);
         getchar();

@@ -1,4 +1,4 @@
-/* Every launch call that the preload shim stands before, once each; and the runtimes behind, which answer STUB_STATUS.
+/* Every launch call that the preload shim wraps, once each; and the runtimes, which return STUB_STATUS.
  * -DHIP, -DCUDART, -DCUDA build the runtimes, without any the program. */
 #include <stdint.h>
 #include <stdio.h>
@@ -40,14 +40,14 @@ int cudaLaunchKernelExC(const config *c, const void *h, void **a) { (void)c; (vo
 #define LAUNCH(n) int n(void *f, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t g, uint32_t s, void *o, void **l, void **x) { (void)f; (void)a; (void)b; (void)c; (void)d; (void)e; (void)g; (void)s; (void)o; (void)l; (void)x; return answer(); }
 #define LAUNCH_EX(n) int n(const driver_config *c, void *f, void **l, void **x) { (void)c; (void)f; (void)l; (void)x; return answer(); }
 #define TOGETHER(n) int n(void *f, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t g, uint32_t s, void *o, void **l) { (void)f; (void)a; (void)b; (void)c; (void)d; (void)e; (void)g; (void)s; (void)o; (void)l; return answer(); }
-/* Each must have an address of its own, as in the real driver. */
+/* Each must have a separate address, as in the real driver. */
 #define BEGINS(n) int n(void *o) { static volatile int own; own++; (void)o; return 0; }
 #define COPIES(n) int n(void *t, uint64_t f, size_t l) { static volatile int own; own++; (void)t; (void)f; (void)l; return 0; }
 DRIVER(LAUNCH) DRIVER_EX(LAUNCH_EX) DRIVER_COOPERATIVE(TOGETHER) BEGIN(BEGINS) COPY(COPIES)
 int cuStreamEndCapture(void *o, void **g) { (void)o; *g = (void *)0x300; return 0; }
 int cuGraphInstantiateWithFlags(void **e, void *g, uint64_t f) { (void)g; (void)f; *e = (void *)0x400; return 0; }
 int cuGraphLaunch(void *e, void *o) { (void)e; (void)o; return answer(); }
-/* Which form is given out depends on the version and on flags (2: the per-thread default stream), as in the real driver. */
+/* The returned form depends on the version and on flags (2: the per-thread default stream), as in the real driver. */
 int cuGetProcAddress_v2(const char *name, void **to, int version, uint64_t flags, int *more) {
     (void)more;
     *to = 0;
@@ -98,7 +98,7 @@ int main(void) {
 #define CALL_EX(n) n(&d, kernel, 0, 0); direct++;
     DRIVER_EX(CALL_EX)
     hipExtModuleLaunchKernel(kernel, 128, 1, 1, 64, 1, 1, 0, 0, 0, 0, 0, 0, 0); direct++;
-    /* A graph of HIP: a captured launch and a node put in by hand, replayed three times. */
+    /* A graph of HIP: a captured launch and an explicitly added node, replayed three times. */
     void *stream = (void *)0x5000, *graph = 0, *exec = 0, *made = 0;
     node n = {b, 0, kernel, g, 0, 0};
     hipStreamBeginCapture(stream, 0);
@@ -107,7 +107,7 @@ int main(void) {
     hipGraphAddKernelNode(&made, graph, 0, 0, &n);
     hipGraphInstantiate(&exec, graph, 0, 0, 0);
     for (int i = 0; i < 3; i++) hipGraphLaunch(exec, 0);
-    /* The same at the driver, every form of beginning, functions asked for by name; a copy ends each. */
+    /* The same with the driver: every form of beginning a capture, functions looked up by name; a copy ends each. */
     struct { int version; uint64_t flags; } forms[] = {{10000, 0}, {12000, 0}, {12000, 2}};
     for (int i = 0; i < 3; i++) {
         int (*begin)(void *, int) = (int (*)(void *, int))ask("cuStreamBeginCapture", forms[i].version, forms[i].flags);

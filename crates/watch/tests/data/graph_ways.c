@@ -1,6 +1,6 @@
-/* Graphs in every way to make, clone, nest, change and launch them, in HIP, the CUDA runtime and the CUDA driver.
- * -DHIP, -DCUDA and -DCUDART build runtimes that keep real graphs and say at the end how often each kernel was launched;
- * -DUSE_HIP, -DUSE_CUDA, -DUSE_CUDART the program. With -DBYNAME the program asks for every function by name. */
+/* Creates, clones, nests, changes and launches graphs in every possible way, in HIP, the CUDA runtime and the CUDA driver.
+ * -DHIP, -DCUDA and -DCUDART build runtimes that keep real graphs and print at the end how often each kernel was launched;
+ * -DUSE_HIP, -DUSE_CUDA, -DUSE_CUDART the program. With -DBYNAME the program looks up every function by name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ typedef struct { uint64_t a, b, c, d; } ip;
 #if defined(HIP) || defined(CUDA)
 typedef struct node { int type; kp p; struct graph *child; struct node *next; } node;
 typedef struct graph { node *first, **last; } graph;
-/* A copy, node by node: what it was copied from is its handle. */
+/* A copy, node by node; the handle of a copy is its original. */
 typedef struct xnode { node *of; int type, on; void *func; struct xnode *inner, *next; } xnode;
 typedef struct exec { xnode *first; } exec;
 static struct { void *key; const char *name; long count; } kernels[64];
@@ -111,7 +111,7 @@ int hipGraphKernelNodeSetParams(node *n, kp *p) { n->p = *p; return 0; }
 int hipGraphExecKernelNodeSetParams(exec *x, void *n, kp *p) { at(x->first, n)->func = p->func; return 0; }
 int hipGraphExecUpdate(exec *x, graph *g, void **n, void *r) { (void)n, (void)r; x->first = ready(g); return 0; }
 int hipGraphInstantiate(void **to, graph *g, void *n, char *l, size_t k) { (void)n, (void)l, (void)k; return hipGraphInstantiateWithFlags(to, g, 0); }
-/* What the next release may bring. */
+/* Functions that the next release may have. */
 int hipLaunchKernelAnew(void *f) { made_up++; (void)f; return 0; }
 int hipGetProcAddress(const char *name, void **to, int v, uint64_t f, void *m) { (void)v, (void)f, (void)m; *to = dlsym(dlopen("libamdhip64.so.6", RTLD_NOW), name); return *to ? 0 : 500; }
 #elif defined(CUDA)
@@ -244,7 +244,7 @@ int main(int argc, char **argv) {
 #endif
     begin();
 #ifdef ANEW
-    /* The program is built against a release that we have never heard of. */
+    /* The program is built against an unknown release. */
     N(LaunchKernelAnew)(f[0]);
     launch(1);
     return 0;
@@ -262,21 +262,21 @@ int main(int argc, char **argv) {
     /* Captured, replayed, and updated to another. */
     StreamBeginCapture(stream, 0); launch(0); launch(0); StreamEndCapture(stream, &g1);
     GraphInstantiateWithFlags(&x1, g1, 0); GraphUpload(x1, stream); replay(x1, 3);
-    /* By hand. */
+    /* Added explicitly. */
     GraphCreate(&g2, 0);
     kp p = params(1); GraphAddKernelNode(&n1, g2, 0, 0, &p);
     np q = any(2); add_node(&n2, g2, &q);
     GraphInstantiateWithFlags(&x, g2, 0); replay(x, 2);
-    /* Captured into it. */
+    /* Captured into the graph. */
     StreamBeginCaptureToGraph(stream, g2, 0, 0, 0, 0); launch(3); StreamEndCapture(stream, &g2);
     ip with = {0, 0, 0, 0}; GraphInstantiateWithParams(&x, g2, &with); replay(x, 1);
     /* Cloned. */
     GraphClone(&g2b, g2); GraphInstantiateWithFlags(&x, g2b, 0); replay(x, 1);
-    /* Within another, within another. */
+    /* Nested two levels deep. */
     GraphCreate(&g3, 0); p = params(4); GraphAddKernelNode(&n, g3, 0, 0, &p); GraphAddChildGraphNode(&c, g3, 0, 0, g2);
     GraphCreate(&g4, 0); p = params(0); GraphAddKernelNode(&n, g4, 0, 0, &p); GraphAddChildGraphNode(&c4, g4, 0, 0, g3);
     GraphInstantiateWithFlags(&x5, g4, 0); replay(x5, 2);
-    /* Changed before, and after, it became executable. */
+    /* Changed before and after it became executable. */
     p = params(5); GraphKernelNodeSetParams(n1, &p);
     GraphInstantiateWithFlags(&x6, g2, 0); replay(x6, 1);
     p = params(4); GraphExecKernelNodeSetParams(x6, n2, &p); replay(x6, 1);

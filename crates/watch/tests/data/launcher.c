@@ -1,4 +1,4 @@
-/* A small HIP program without a compiler for HIP: it registers kernels as clang's output does, and launches them. */
+/* A small HIP program that needs no HIP compiler: it registers kernels as clang's output does, and launches them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -69,7 +69,7 @@ __attribute__((destructor)) static void end(void) { if (modules) __hipUnregister
 __attribute__((constructor)) static void open_plugin(void) { names[2] = PLUGIN; begin(); }
 #else
 
-/* This thread's own time, in the kernel too: other programs on the machine do not count. */
+/* CPU time of this thread, including the kernel's part: independent of other programs. */
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     } else if (!strcmp(mode, "threads")) {
         return threads(count);
     } else if (!strcmp(mode, "rush")) {
-        /* The first call of all is made by many threads at once. */
+        /* Many threads make the very first call at once. */
         for (long i = 0; i < count; i++) {
             pid_t child = fork();
             if (child == 0) _exit(threads(16));
@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
                 dlclose(library);
             }
     } else if (!strcmp(mode, "byname")) {
-        /* As Triton and a static CUDA runtime do it. */
+        /* Like Triton and a static CUDA runtime. */
         void *runtime = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_NOLOAD);
         int (*call)(const void *, dim3, dim3, void **, size_t, void *) =
             (int (*)(const void *, dim3, dim3, void **, size_t, void *))dlsym(runtime, "hipLaunchKernel");
@@ -133,13 +133,13 @@ int main(int argc, char **argv) {
         for (long i = 0; i < count; i++) call(&handles[0], one, one, 0, 0, 0);
         printf("%d %d\n", next == malloc, dlsym(RTLD_DEFAULT, "no such thing") == 0);
     } else if (!strcmp(mode, "until")) {
-        /* Launches until it is killed; says when it has begun. */
+        /* Launches until it is killed; prints a line when it has begun. */
         for (long i = 0;; i++) {
             launch((int)(i % 8), 1);
             if (i == count) { printf("ready\n"); fflush(stdout); }
         }
     } else if (!strcmp(mode, "linger")) {
-        /* Long enough that its map is looked at. */
+        /* Long enough for an observer to read its mappings. */
         for (long i = 0; i < count; i++)
             for (int k = 0; k < 8; k++) launch(k, 1);
         usleep(700000);

@@ -1,5 +1,5 @@
-/* Asks for each function of NAMES in every way that the loader knows, and says where the answer lies.
- * -DLIBRARY builds the library that defines them all, -DBEHIND one that is linked before it and asks for the next. */
+/* Looks up each function of NAMES in every way that the loader supports, and prints the library that contains the result.
+ * -DLIBRARY builds the library that defines them all, -DBEHIND one that is linked before it and looks up the next definition. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // A Vulkan layer between ours and the driver that loses the device: the LOSE_AT'th call of LOSE (submit, wait, status, queue, device)
-// answers VK_ERROR_DEVICE_LOST, and every later submission, too; waits say success again, as a driver may after a loss.
+// returns VK_ERROR_DEVICE_LOST, and so does every later submission; waits succeed again, as a driver may do after a loss.
 // With UNTIMED, no queue family writes timestamps. Structures by their layout (vulkan_core.h, vk_layer.h).
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static LayerInfo *find(const void *info, uint32_t type) {
     return 0;
 }
 
-// Whether this call is the one.
+// Whether this call loses the device.
 static int now(const char *what) {
     static int calls;
     const char *lose = getenv("LOSE"), *at = getenv("LOSE_AT");

@@ -1,4 +1,4 @@
-/* Launches, forbids itself nearly every system call, and launches on. `sealed prctl|syscall COUNT` */
+/* Launches, forbids itself nearly every system call, and continues to launch. `sealed prctl|syscall COUNT` */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

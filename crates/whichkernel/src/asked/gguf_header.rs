@@ -6,10 +6,10 @@ use std::io::Read;
 use std::path::Path;
 use sys::regular_file;
 
-/// A header with its vocabulary; no model has more.
+/// The maximum size of a header with its vocabulary.
 const MOST: u64 = 256 << 20;
 
-/// As much of the file as its header needs.
+/// Reads only as much of the file as its header needs.
 pub fn read(path: &Path) -> say::Result<Gguf> {
     let shown = || path.display().to_string();
     let mut size = 1 << 20;

@@ -1,4 +1,4 @@
-//! `--record` for trees: records what the source declares in the ledger, on the rung Declared.
+//! `--record` for trees: records the declarations of the source in the ledger, on the rung Declared.
 
 use crate::context::Context;
 use callchain::rocblas::Rocblas;

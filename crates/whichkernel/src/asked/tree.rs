@@ -101,7 +101,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether its type is that of the weights: for other operations a list of such types is meaningless.
+    /// Whether its type is the type of the weights; a list of weight types is meaningless for other operations.
     pub fn has_weights(self) -> bool {
         matches!(self, Operation::MulMat | Operation::MulMatId | Operation::GetRows)
     }
@@ -121,7 +121,7 @@ impl Ask {
         self.op.unwrap_or_default()
     }
 
-    /// For a comparison of two trees: the named operation, else all that the given types apply to.
+    /// For a comparison of two trees: the named operation, otherwise all operations that the given types apply to.
     pub fn operations(&self) -> Vec<Operation> {
         let all = Operation::value_variants().iter().copied();
         match self.op {
@@ -130,7 +130,7 @@ impl Ask {
         }
     }
 
-    /// The same about another operation, in its usual shape.
+    /// The same question about another operation, in its usual shape.
     pub fn question_of(&self, op: Operation, gpus: &[String]) -> say::Result<Question> {
         let names: Vec<&str> = match gpus {
             [] => DEFAULT_GPUS.to_vec(),
@@ -287,7 +287,7 @@ pub fn concerns_backend(define: &str) -> bool {
     !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
 }
 
-/// Reports on stderr what was left out of a tree: an answer from the rest is only about the rest.
+/// Reports on stderr the skipped files of a tree: the answer covers only the rest.
 pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
     const SHOWN: usize = 5;
     for what in skipped.told.iter().take(SHOWN) {

@@ -1,4 +1,4 @@
-//! Everything about one claim: the chain of evidence, and what it can and cannot show.
+//! Everything about one claim: the chain of evidence, and its limits.
 
 use super::text::{bold, closes, hanging};
 use crate::context::Context;

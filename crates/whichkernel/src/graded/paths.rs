@@ -62,7 +62,7 @@ fn cell_text(lang: &Lang, chosen: &Conclusion) -> String {
     lang.text_with(key, &args)
 }
 
-/// Why nothing was seen live: what is missing here.
+/// Why nothing was seen live: the missing prerequisites.
 fn unseen(graded: &Graded, question: &Question, reading: &QuestionReading, lang: &Lang) -> String {
     let of = |id: &String| graded.readings.iter().find(|reading| reading.claim == *id);
     let open = question.all_claims().filter_map(|(id, _)| of(id)).filter(|it| it.rung == reading.asked_of);

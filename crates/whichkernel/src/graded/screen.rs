@@ -1,4 +1,5 @@
-//! The first screen of `check` and `investigate`: the answer, what was refuted, how much is open and why, what to do next.
+//! The first screen of `check` and `investigate`: the answer, the refuted claims, the number of open claims with
+//! reasons, and the next step.
 
 use super::answer::answer_line;
 use super::paths::path_table;
@@ -52,7 +53,7 @@ pub fn render(graded: &Graded, looked: &[Looked], phases: bool, context: &Contex
     out
 }
 
-/// The counts of each grade, why the rest is open, and what would decide most, in a few lines.
+/// The counts of each grade, why the rest is open, and the command that would decide most, in a few lines.
 pub fn brief(graded: &Graded, context: &Context) -> String {
     let mut out = format!("{}\n", headline(graded, context));
     hanging(&mut out, context, "", 2, &counts(graded, &context.lang));
@@ -129,7 +130,7 @@ fn refuted(out: &mut String, graded: &Graded, most: usize, context: &Context) {
     }
 }
 
-/// What was seen instead of what was claimed.
+/// The value that was seen instead of the claimed one.
 fn instead(reading: &Reading, lang: &Lang) -> Option<String> {
     let against = reading.reasons.iter().find_map(|reason| match reason {
         Reason::Contradicts { observation, .. } | Reason::NotThere { observation } => Some(observation),
@@ -151,7 +152,7 @@ fn counts(graded: &Graded, lang: &Lang) -> String {
     lang.text_with("check-screen-counts", &args)
 }
 
-/// Why claims are open, the most frequent cause first, naming what is missing.
+/// Why claims are open, the most frequent cause first, with the missing prerequisite.
 fn open(graded: &Graded, lang: &Lang) -> Vec<String> {
     let mut causes: Vec<(usize, Why, Option<String>)> = Vec::new();
     for reading in &graded.readings {
@@ -168,7 +169,7 @@ fn open(graded: &Graded, lang: &Lang) -> Vec<String> {
     causes.sort_by_key(|(count, why, _)| (Reverse(*count), *why));
     let text = |(count, why, name): &(usize, Why, Option<String>)| {
         let key = match why {
-            // What can be fetched says how; what cannot says so.
+            // The sentence depends on whether the missing runtime can be fetched.
             Why::NotHere => match name.as_deref() {
                 Some(name) if runtime::fetch::suites::suite(name).is_some() => "not-here-fetch",
                 Some(_) => "not-here-own",

@@ -1,4 +1,5 @@
-//! Every reading for people: phase by phase, each claim with its grade, the reason, and what would decide it.
+//! Every reading for people: phase by phase, each claim with its grade, the reason, and the command that would decide
+//! it.
 
 use super::answer::answer_line;
 use super::words::{advice_text, because, summary};

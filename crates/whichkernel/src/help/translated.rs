@@ -55,7 +55,7 @@ fn argument(arg: Arg, lang: &Lang, width: usize) -> Arg {
     arg
 }
 
-/// The text, plus what clap would add: possible values and the default.
+/// The text, plus clap's usual additions: possible values and the default.
 fn whole(arg: &Arg, text: Option<&StyledStr>, lang: &Lang, width: usize) -> String {
     let mut out = match arg.get_action() {
         ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong => lang.text("help-flag-help"),
@@ -105,9 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_and_flag_has_its_japanese_and_nothing_else_has() {
+    fn every_verb_flag_and_schema_has_its_japanese_and_nothing_else_has() {
         let mut there = BTreeSet::new();
         texts(&Cli::command(), &mut there);
+        there.extend(crate::answers::all().iter().map(answer::Kind::about));
         assert!(there.len() > 150, "{}", there.len());
         let known: BTreeSet<String> = report::help_texts().map(str::to_owned).collect();
         let missing: Vec<_> = there.difference(&known).map(|text| text.replace('\n', "\\n")).collect();

@@ -66,7 +66,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         let sides = (args.a.as_str(), args.b.as_str());
         return gemm::run(sides, &args.gpu, args.model.as_deref(), &args.gemm, (args.format, context));
     }
-    // Cards first: no tree or runtime is called like one. A directory with device code is a runtime, any other a source.
+    // Cards are checked first: no tree or runtime has the name of a card. A directory with device code is a runtime,
+    // any other is a source.
     let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
     if both(kernel::is_file) {
         return kernel::run(&args.a, &args.b, &args.kernels, args.format, context);
@@ -95,7 +96,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 impl Args {
     /// If the two are of different kinds, names the one that is not a source tree.
     fn of_a_kind(&self) -> say::Result<()> {
-        // Of two runtimes the one that is not here is named, with the command that brings it.
+        // If one of two runtimes is missing, the error names it, with the command that fetches it.
         let named = |name: &str| ::runtime::fetch::suites::suite(name).is_some() || runtime::is_runtime(name);
         if named(&self.a) && named(&self.b) {
             dryrun::RunRoot::find(&self.a)?;

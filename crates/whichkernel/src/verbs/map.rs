@@ -1,4 +1,4 @@
-//! Type x columns as a table that fits a terminal: from source, from the dry run, or both with disagreements marked.
+//! Types and columns as a table that fits a terminal: from source, from the dry run, or both with differences marked.
 
 pub mod gemm;
 mod vulkan;
@@ -87,7 +87,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     };
     let whole = || DispatchMaps::new(&sheets, agreement.as_ref());
     context.emit_as(args.dry.format, whole, |format| Ok(plain(format)))?;
-    // If nothing was run, open choices of the source have no answer.
+    // If nothing was run, cells that the source leaves open have no answer.
     let open = place.is_none() && (declared.is_empty() || declared.iter().any(|row| row.path.is_none()));
     let unanswered = open || !maps.iter().all(Map::is_answered);
     let refuted = args.check && agreement.is_none_or(|agreement| agreement.answered() == 0 || differs(&agreement));
@@ -98,7 +98,7 @@ fn differs(agreement: &Conclusion) -> bool {
     matches!(agreement.says(), Says::Different { .. })
 }
 
-/// What the tree declares for weights of the skeleton's most frequent shape.
+/// The choices that the tree declares for weights of the skeleton's most frequent shape.
 fn declare(tree: &str, args: &Args) -> say::Result<Vec<Row>> {
     let tree = Tree::open(tree)?;
     let mut devices = Vec::new();
@@ -132,7 +132,7 @@ fn way(row: &Row) -> Way {
         block: shape.block,
         warps: shape.warps,
         shared: shape.shared,
-        undetermined: shape.undetermined.clone(),
+        undetermined: shape.undetermined.iter().map(ToString::to_string).collect(),
     });
     Way { path: row.path, tile, label, shape }
 }

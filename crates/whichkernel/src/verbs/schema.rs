@@ -3,7 +3,7 @@
 use crate::answers;
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use report::{Column, Lang, Table};
+use report::{Column, Lang, Table, help_text};
 use say::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub struct Args {
     format: Format,
 }
 
-/// The kinds of JSON that this version can answer with.
+/// The JSON answers of this version.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Kinds {
     answers: Vec<Kind>,
@@ -42,7 +42,7 @@ impl Show for Kinds {
             vec![Column::left("name", lang.text("schema-name")), Column::left("about", lang.text("schema-about"))];
         let mut table = Table::new(columns);
         for one in &self.answers {
-            table.row([one.name, &one.about]);
+            table.row([one.name, &help_text(lang, &one.about)]);
         }
         Some(table)
     }

@@ -11,10 +11,11 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The answers to several inputs, in their order.
+/// The answers for several inputs, in the given order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Many {
-    /// Each as it would be by itself, with a schema of its own; `whichkernel.error/1`, with the file, where one failed.
+    /// Each answer as for a single input, with its own schema; `whichkernel.error/1` with the file for an input that
+    /// failed.
     pub answers: Vec<Value>,
 }
 

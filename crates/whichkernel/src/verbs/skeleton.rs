@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
 
-/// Write a model of any shape without weights, for dry runs of any program
-///
-/// The file has all shapes, types and metadata that a loader asks for; the weights are a hole that reads as zeros, so it takes
-/// next to no room on disk. It is for `whichkernel dryrun`: what a program computes with it means nothing.
+/// Write a model of any shape without weights, for dry runs of any program // The file has all shapes, types and
+/// metadata that a loader needs. The weights are a hole that reads as zeros, so the file takes almost no disk space. It
+/// is for `whichkernel dryrun`: the results that a program computes with it are meaningless.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The model shape: llama-3.1-8b, gpt-oss-20b, deepseek-r1, gemma-3-4b, qwen3-30b-a3b ... (see --list)

@@ -1,4 +1,4 @@
-//! `whichkernel source TREE`: what a source tree declares.
+//! `whichkernel source TREE`: shows the rules that a source tree declares.
 
 mod args;
 mod chain;

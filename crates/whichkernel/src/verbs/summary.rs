@@ -1,4 +1,4 @@
-//! Without a verb: a quick summary of this machine: GPU, server, model, path, problems, and what to run next.
+//! Without a verb: a quick summary of this machine: GPU, server, model, path, problems, and the next command.
 
 use crate::asked::why::find::{Wanted, choose};
 use crate::asked::why::short::{speed, verdict};
@@ -28,7 +28,7 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
     let report = Report::judge(facts, trials, &verbs);
     let lang = &context.lang;
     let mut rows = vec![("summary-gpu", gpu(&report.facts, context)), ("summary-server", server(&report, context))];
-    // The verdict first: where a server runs, somebody wants to know whether it is slow.
+    // The verdict comes first: with a running server, the main question is whether it is slow.
     let chosen = choose(&report.facts, &Wanted::default(), None).ok();
     let judged = chosen.as_ref().map(|chosen| verdict(&host, &report.facts, Some(chosen)));
     rows.extend(judged.iter().map(|answer| ("why-label-speed", speed(answer, context))));
@@ -72,7 +72,7 @@ fn gpu(facts: &Facts, context: &Context) -> String {
     }
 }
 
-/// States that there is none and where it was searched for; otherwise, what could not be examined.
+/// States that there is none and where it was searched for; otherwise lists the places that could not be examined.
 fn none(found: &Conclusion, key: &str, context: &Context) -> String {
     let lang = &context.lang;
     match found.reach() {
@@ -96,7 +96,7 @@ fn serving(report: &Report) -> Option<&doctor::Answer> {
 fn server(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let Some(answer) = serving(report) else {
-        // Not asked is different from no answer.
+        // A server that was not asked differs from a server that did not answer.
         let key = if report.trials.answers.is_empty() { "summary-server-unasked" } else { "summary-server-silent" };
         return match report.facts.servers.running.first() {
             Some(process) => {
@@ -115,8 +115,8 @@ fn server(report: &Report, context: &Context) -> String {
     lang.text_with(key, &args)
 }
 
-/// What this server's own library launched on this machine's GPU, for the loaded model's types. Nothing else counts;
-/// the source's declaration is shown separately, as such.
+/// The launches of this server's own library on this machine's GPU, for the loaded model's types. Nothing else counts;
+/// the source's declaration is shown separately, marked as such.
 fn path(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let targets: Vec<String> = report.facts.targets().into_iter().map(str::to_owned).collect();

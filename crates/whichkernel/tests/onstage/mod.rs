@@ -1,4 +1,4 @@
-//! A small HIP program of ours on the stand-in GPU, for tests of the command line.
+//! A small HIP test program on the stand-in GPU, for tests of the command line.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 
 pub const WHICHKERNEL: &str = env!("CARGO_BIN_EXE_whichkernel");
 
-/// The launcher of `crates/watch/tests/data`, against the stand-in runtime.
+/// Compiles the launcher of `crates/watch/tests/data` against the stand-in runtime.
 pub fn launcher(home: &Path) -> PathBuf {
     std::fs::write(home.join("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
     let (program, source) = (home.join("launcher"), "../watch/tests/data/launcher.c");
@@ -46,14 +46,14 @@ pub fn words(parts: &[&str]) -> Vec<OsString> {
     parts.iter().map(OsString::from).collect()
 }
 
-/// The JSON among what was said.
+/// The JSON in the output.
 pub fn json(said: &str) -> Value {
     let start = said.find("{\n").unwrap_or_else(|| panic!("no JSON in {said}"));
     let end = said.rfind("\n}").map_or(said.len(), |end| end + 2);
     schema_check::answer(WHICHKERNEL, &said.as_bytes()[start..end])
 }
 
-/// Records go where this test removes them, whatever happens.
+/// Records go to a directory that this test always removes.
 pub fn kept_in(home: &Path) -> [(String, String); 1] {
     [("TMPDIR".to_owned(), home.display().to_string())]
 }

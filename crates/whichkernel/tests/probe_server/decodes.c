@@ -1,5 +1,5 @@
 /* Loaded into a server's runner: one line on stderr for every llama_decode(), with its number of tokens and the first position.
-   What was really evaluated, whatever the server reports. */
+   Shows the tokens that were really evaluated, independent of the server's report. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-//! A real llama-server behind an API key, at a Unix socket: `probe` and `doctor` reach it, and the key is nowhere in what they leave behind.
+//! A real llama-server with an API key on a Unix socket: `probe` and `doctor` reach it, and none of their files
+//! contains the key.
 
 use super::{SOON, model, tool};
 use serde_json::Value;
@@ -74,7 +75,7 @@ impl Drop for Locked {
     }
 }
 
-/// Whether any file below has the key in it.
+/// Whether any file below the directory contains the key.
 fn holds_key(dir: &Path) -> bool {
     std::fs::read_dir(dir).expect("a directory").flatten().any(|entry| match entry.path() {
         path if path.is_dir() => holds_key(&path),
@@ -101,7 +102,7 @@ fn a_key_reaches_its_server_and_is_kept_nowhere() {
         assert_eq!(evaluated, [3, 9]);
         assert!(Path::new(&saved).join("index.json").is_file() && !holds_key(Path::new(&left)));
     }
-    // By the process's own descriptors, and without a key.
+    // Found through the process's descriptors, without a key.
     let output = tool(&["doctor", "--format", "json"]).output().expect("run");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let url = format!("unix:{}", server.at("llama.sock"));

@@ -1,4 +1,5 @@
-//! A real Ollama 0.9.3 that computes on the CPU, with a preload in its runner that records what is actually evaluated.
+//! A real Ollama 0.9.3 that computes on the CPU, with a preload library in its runner that records the evaluated
+//! tokens.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -18,8 +19,8 @@ fn cc(words: &[&str], file: &Path, out: &Path, after: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The build for Intel GPUs inside bigdl-core-cpp, with libraries that know no such GPU in the place of SYCL's: then it computes on
-/// the CPU. The Intel compiler's runtime libraries are in wheels of their own.
+/// The build for Intel GPUs inside bigdl-core-cpp. Stub libraries without any GPU replace SYCL's, so that it computes
+/// on the CPU. The Intel compiler's runtime libraries are in separate wheels.
 fn installed(home: &Path) -> Option<PathBuf> {
     let server = test_artifacts::file("bigdl-core-cpp-2.7.0b20260110", "bigdl/cpp/libs/ollama")?;
     let compiler = test_artifacts::file("icc-rt-2020.0.133", "icc_rt-2020.0.133.data/data/lib")?;
@@ -51,7 +52,7 @@ fn installed(home: &Path) -> Option<PathBuf> {
     Some(bin)
 }
 
-/// Every name that is imported from SYCL's library: never called without such a GPU, each a trap.
+/// A trap for every name imported from SYCL's library; none is called without such a GPU.
 fn imported(server: &Path) -> String {
     let (mut text, mut data) = (String::from(".text\n"), String::from(".data\n"));
     let mut seen = std::collections::BTreeSet::new();
@@ -88,9 +89,9 @@ impl Ollama {
         command.env("HOME", home.path()).env("OLLAMA_HOST", at.to_string());
         command.env("OLLAMA_MODELS", home.path().join("models"));
         command.env("OLLAMA_DEBUG", "1").env("OLLAMA_NUM_PARALLEL", "1");
-        // Threads that wait give way: this machine may be busy with something else.
+        // Waiting threads yield, because this machine may be busy.
         command.env("KMP_BLOCKTIME", "0").env("OMP_WAIT_POLICY", "passive");
-        // Its runners are its children: they end with the group that it leads.
+        // Its runners are its children: they end with its process group.
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("twice")).stderr(log).process_group(0);
         let child = command.spawn().expect("started");
         let server = Ollama { child, at, home };
@@ -118,8 +119,8 @@ impl Ollama {
         self.home.path().join(name).display().to_string()
     }
 
-    /// By request, in order: tokens of every call that evaluated something, as the preload in the runner wrote them down. What comes before
-    /// the first request is the runner warming up.
+    /// By request, in order: the tokens of every evaluating call, as recorded by the preload library in the runner.
+    /// Calls before the first request are the runner's warm-up.
     pub fn evaluated(&self, after: usize) -> Vec<Vec<u64>> {
         let mut requests: Vec<Vec<u64>> = Vec::new();
         for line in self.log().get(after..).unwrap_or_default().lines() {
@@ -137,7 +138,7 @@ impl Ollama {
     /// A model of two layers whose vocabulary knows letters and pairs of letters.
     pub fn create(&self, name: &str, begins: bool) {
         let known = gguf::known("llama-2-7b").expect("a shape");
-        // Heads of 32: for others this build puts an operation of its GPU into the graph.
+        // Heads of size 32: for other sizes, this build adds an operation for its GPU to the graph.
         let shape = gguf::Shape { width: 256, heads: 8, kv_heads: 4, head: 32, feed_forward: 512, ..known };
         let made = gguf::speaking(&shape, gguf::TensorType::F16, 2, begins).expect("a model");
         let (file, recipe) = (self.place(&format!("{name}.gguf")), self.place(&format!("{name}.modelfile")));
@@ -170,7 +171,7 @@ impl Drop for Ollama {
     }
 }
 
-/// Every question of a run that evaluated something, in order, beside what the preload saw for it.
+/// Compares every question of a run that evaluated something, in order, with the recorded calls.
 fn held_against_the_recorder(server: &Ollama, before: usize, saved: &str, probes: &[Value]) {
     let text = std::fs::read_to_string(Path::new(saved).join("index.json")).expect("kept");
     let kept: Vec<Value> = serde_json::from_str(&text).expect("JSON");
@@ -191,7 +192,7 @@ fn held_against_the_recorder(server: &Ollama, before: usize, saved: &str, probes
     }
 }
 
-/// With and without a begin-of-text token, which is counted in every prompt and evaluated in the first one only.
+/// With and without a begin-of-text token, which is counted in every prompt but evaluated only in the first.
 #[test]
 fn what_a_real_ollama_evaluates_is_what_is_said() {
     let Some(server) = Ollama::start() else { return };
@@ -218,7 +219,8 @@ fn what_a_real_ollama_evaluates_is_what_is_said() {
     }
 }
 
-/// The field notes' baseline, and several at once: cold and resident starts, the counts of each beside what was evaluated.
+/// The field notes' baseline, and parallel requests: cold and resident starts, with each count compared with the
+/// evaluated tokens.
 #[test]
 fn a_real_ollama_loads_cold_and_stays_resident() {
     let Some(server) = Ollama::start() else { return };

@@ -1,5 +1,5 @@
-//! `why` on real servers: Debian's llama-server on the CPU and on the stand-in GPU, and an Ollama. A planted cause is named first, a run without one
-//! is not called slow, and a fix leaves the server running.
+//! `why` on real servers: Debian's llama-server on the CPU and on the stand-in GPU, and an Ollama. It names a planted
+//! cause first, does not call a run without a cause slow, and leaves the server running after a fix.
 
 use super::{SOON, Server, model, tool};
 use serde_json::Value;
@@ -10,12 +10,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use sys::http::{self, Address};
 
-/// Debian's llama-server without a sandbox, on the CPU: its own loader starts it, under the server's name.
+/// Debian's llama-server on the CPU without a sandbox, started by its own loader under the server's name.
 struct Cpu {
     child: Child,
     at: Address,
     home: tempfile::TempDir,
-    /// A server that a fix started in its place.
+    /// The server that a fix started instead.
     second: Option<i32>,
 }
 
@@ -108,7 +108,7 @@ fn a_server_on_the_cpu_is_called_so_and_measured() {
         assert_eq!(answer["verdict"]["says"], "on-cpu", "{answer:#}");
         assert!(causes(&answer).is_empty(), "{answer:#}");
     }
-    // A card that is not used is the first cause, and a computed one where both memories are known.
+    // An unused card is the first cause, with a computed cost if both memories are known.
     let answer = server.why(&["--gpu", "rx-9070-xt", "--passive"]);
     assert_eq!(causes(&answer).first(), Some(&"cpu-only"), "{answer:#}");
     assert_eq!(answer["unmeasured"], "--passive sends no request.");
@@ -124,7 +124,7 @@ fn what_was_planted_on_the_command_line_is_named_first() {
     }
 }
 
-/// On the stand-in: one of three layers on the GPU, flash attention off, and a run without a cause.
+/// Runs on the stand-in: one of three layers on the GPU, flash attention off, and no cause.
 #[test]
 fn a_split_model_and_attention_on_the_stand_in_are_named() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -160,7 +160,7 @@ fn a_real_ollama_on_the_cpu_is_measured() {
     }
 }
 
-/// Two at once: neither is chosen, both are named.
+/// Two servers at once: the error names both and chooses neither.
 #[test]
 fn of_two_servers_neither_is_guessed() {
     let (Some(one), Some(other)) = (Cpu::start(&[]), Cpu::start(&[])) else { return };
@@ -196,11 +196,11 @@ fn a_fix_changes_nothing_without_yes_and_leaves_the_server_running_with_it() {
     assert_ne!(run["pid"].as_u64(), Some(u64::from(own)), "{run:#}");
     assert!(!run["compared"].as_array().expect("lanes").is_empty(), "{run:#}");
     assert!(http::get(&server.at, "/health", SOON).is_ok_and(|answer| answer.status == 200), "{run:#}");
-    // Two against two cannot be told apart: the old setting is back.
+    // Two runs against two are not enough to decide, so the old setting is restored.
     assert_eq!((&run["outcome"], &run["state"]), (&"unclear".into(), &"restored".into()), "{run:#}");
 }
 
-/// The model is gone: neither the test servers nor the old setting can start, and that is said first.
+/// The model file is missing: neither the test servers nor the old setting can start, and the output says so first.
 #[test]
 fn a_server_that_cannot_start_again_is_said_so() {
     let Some(server) = Cpu::start(&["-ub", "32"]) else { return };

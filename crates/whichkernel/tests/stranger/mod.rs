@@ -51,7 +51,7 @@ int main(void) {
 }
 "#;
 
-/// A directory that everybody may read.
+/// A directory that all users may read.
 pub struct Yard {
     pub dir: tempfile::TempDir,
     pub runtime: PathBuf,
@@ -84,7 +84,7 @@ impl Yard {
         self.at("ran").join(uid.to_string()).exists()
     }
 
-    /// The program under another name (`llama-server`), as nobody, with these words on its command line.
+    /// The program under another name (`llama-server`), run as the user nobody, with these arguments.
     pub fn command(&self, name: &str, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg0(name).args(words).uid(NOBODY).gid(NOBODY).current_dir("/");
@@ -115,7 +115,7 @@ fn compile(source: &str, out: &Path, words: &[&str]) -> bool {
     true
 }
 
-/// The program at its `ready`; it ends with this value.
+/// The program, after it printed `ready`; it ends with this value.
 pub struct Stranger {
     child: Child,
     input: ChildStdin,
@@ -141,7 +141,7 @@ impl Stranger {
         self.child.id()
     }
 
-    /// A watch that has begun when this launches, to its end; with everything that it said.
+    /// Launches under a watch that has started, and waits for its end; returns its output and its messages.
     pub fn launch_under(&mut self, tool: &mut Command) -> (Output, String) {
         let mut child = begin(tool);
         let said = until_watching(&mut child);
@@ -152,7 +152,7 @@ impl Stranger {
         (output, said)
     }
 
-    /// Ten launches, made when this returns.
+    /// Makes ten launches; they are done when this returns.
     pub fn launch(&mut self) {
         self.input.write_all(b"go\n").expect("told");
         assert_eq!(self.line(), "done\n");
@@ -190,7 +190,7 @@ pub fn begin(tool: &mut Command) -> Child {
     tool.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
 }
 
-/// What it says on its errors until it watches, or ends.
+/// The messages on standard error until the watch begins or ends.
 pub fn until_watching(child: &mut Child) -> String {
     let mut errors = child.stderr.take().expect("its errors");
     let (mut said, mut byte) = (String::new(), [0]);

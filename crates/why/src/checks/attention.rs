@@ -21,7 +21,7 @@ pub fn flash(facts: &Facts) -> Outcome {
     match &server.flash {
         None => untold(facts),
         Some(known) if known.value => Outcome::Fine(say!("why-fine-flash")),
-        // Where the heads have no kernel, switching it on helps nothing: that is the cause.
+        // If no kernel supports the heads, enabling flash attention does not help; that is a separate cause.
         Some(_) if unsupported(facts).is_some() => Outcome::NotApplicable,
         Some(known) => Found::new(Id::FlashAttention, say!("why-flash-attention"), known.sure, vec![seen(known)])
             .fix(fixes::flash_on(server)),
@@ -64,7 +64,7 @@ pub fn kv_type(facts: &Facts) -> Outcome {
     found.cost(wider(facts, k, v)).fix(fixes::cache_type(server, k, v))
 }
 
-/// What the cache takes more than one of f16.
+/// The additional bytes of this cache compared with an f16 cache.
 fn wider(facts: &Facts, k: &str, v: &str) -> Cost {
     let more = || {
         let (model, tokens) = (facts.model.as_ref()?, facts.server.as_ref()?.context.as_ref()?.value);

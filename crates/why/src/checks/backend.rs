@@ -8,7 +8,7 @@ use crate::speed::{decode_limit, on_card};
 use crate::sure::Sure;
 use say::{Message, say};
 
-/// What a process has mapped when ggml computes on a GPU.
+/// Libraries that a process maps when ggml computes on a GPU.
 pub const BACKENDS: &[&str] =
     &["libggml-hip", "libggml-cuda", "libggml-vulkan", "libamdhip64", "libcuda.so", "libcudart"];
 
@@ -21,7 +21,7 @@ fn idle<'f>(facts: &'f Facts, except: Option<&Card>) -> Option<&'f Card> {
     })
 }
 
-/// This bound against that of the card that could do it.
+/// The bound now, compared with the bound on `card`.
 fn against(facts: &Facts, card: &Card) -> Cost {
     match (decode_limit(facts), on_card(facts, card)) {
         (Ok(now), Ok(there)) if now.value < there.value => {
@@ -112,7 +112,7 @@ pub fn missing_target(facts: &Facts) -> Outcome {
     if targets.iter().any(|known| plain(known) == target) {
         return Outcome::Fine(say!("why-fine-target", target));
     }
-    // Generic code and an override are causes of their own.
+    // Generic code and an override are separate causes.
     if has_generic(target, targets) || overridden(facts).is_some() {
         return Outcome::NotApplicable;
     }
@@ -133,7 +133,7 @@ pub fn generic_target(facts: &Facts) -> Outcome {
     found.cost(Cost::says(say!("why-cost-maybe-none"))).fix(fixes::built_for(target, None))
 }
 
-/// The target that an override makes of this card: `10.3.0` is gfx1030.
+/// The target that the override sets for this card: `10.3.0` is gfx1030.
 fn overridden(facts: &Facts) -> Option<String> {
     let known = facts.server.as_ref()?.override_.as_ref()?.as_ref()?;
     gpu::TargetId::overridden(&known.value).map(|target| target.processor)
@@ -193,7 +193,7 @@ pub fn stubs(facts: &Facts) -> Outcome {
     census(facts, cause, say!("why-fine-stubs"))
 }
 
-/// Only of a card that has matrix units, as its profile knows them.
+/// Applies only to a card whose profile lists matrix units.
 pub fn matrix_units(facts: &Facts) -> Outcome {
     if facts.card().is_some_and(|card| card.limits.as_ref().is_some_and(|limits| limits.int8.is_none())) {
         return Outcome::NotApplicable;
@@ -204,7 +204,7 @@ pub fn matrix_units(facts: &Facts) -> Outcome {
     census(facts, cause, say!("why-fine-matrix"))
 }
 
-/// Rules say which kernel each would choose, not which is faster.
+/// The rules say which kernel each backend chooses, not which one is faster.
 pub fn other_backend(facts: &Facts) -> Outcome {
     let card = facts.card().and_then(|card| card.limits.as_ref()).filter(|limits| limits.target.starts_with("gfx"));
     let Some(card) = card.filter(|_| facts.server.is_none() || gpu_in_use(facts)) else {

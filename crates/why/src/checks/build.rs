@@ -1,4 +1,4 @@
-//! The build: what its rules choose, what newer ones choose, and how it was compiled.
+//! The build: the paths that its rules choose, those of newer releases, and how it was compiled.
 
 use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, untold};
 use crate::cause::{Id, Seen};
@@ -36,7 +36,7 @@ fn newer(rules: &Rules, path: &str) -> Option<Message> {
     Some(say!("why-reason-newer", version = newer.version, date = newer.date, path = newer.after))
 }
 
-/// Weights are unpacked to fp16 in memory first: MMQ reads them as they are.
+/// BLAS first unpacks the weights to fp16 in memory; MMQ reads them as they are.
 pub fn blas_path(facts: &Facts) -> Outcome {
     let rules = match rules(facts) {
         Ok(rules) => rules,
@@ -45,7 +45,7 @@ pub fn blas_path(facts: &Facts) -> Outcome {
     let quantised = gguf::TensorType::parse(&rules.kind).is_ok_and(gguf::TensorType::is_quantised);
     match rules.path(PROMPT) {
         None => unchecked(say!("why-unchecked-rules")),
-        // Where the newest release still chooses BLAS, it is the choice for this card.
+        // If the newest release still chooses BLAS, BLAS is right for this card.
         Some("BLAS") if quantised && rules.newer.as_ref().is_some_and(|newer| newer.after == "MMQ") => {
             let blas = rules.stretches.iter().find(|(_, to, path)| path == "BLAS" && *to >= PROMPT);
             let text = say!("why-blas-path", from = blas.map_or(PROMPT, |(from, ..)| *from));
@@ -69,7 +69,7 @@ pub fn old_build(facts: &Facts) -> Outcome {
         return Outcome::NotApplicable;
     }
     let Some(newer) = &rules.newer else { return Outcome::Fine(say!("why-fine-build")) };
-    // BLAS for prompts is named by itself.
+    // BLAS for prompts is a separate cause.
     if rules.path(PROMPT) == Some("BLAS") && newer.before == "BLAS" {
         return Outcome::NotApplicable;
     }

@@ -1,4 +1,4 @@
-//! The card's state as the driver publishes it, and who else is there.
+//! The card's state as the driver publishes it, and other processes on it.
 
 use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked};
 use crate::cause::{Cost, Id, Seen};
@@ -7,9 +7,9 @@ use crate::fixes;
 use crate::sure::Sure;
 use say::{Message, say};
 
-/// A limit this far below the card's own is somebody's choice, not rounding.
+/// A limit this far below the card's default was set on purpose; it is not a rounding difference.
 const LOW_CAP: f64 = 0.9;
-/// Nothing more fits where less than this is free.
+/// The memory counts as full above this share.
 const FULL: f64 = 0.97;
 
 fn card(facts: &Facts) -> Result<&Card, Outcome> {
@@ -31,7 +31,7 @@ pub fn power(facts: &Facts) -> Outcome {
         Err(outcome) => return outcome,
     };
     let state = &card.state;
-    // `auto` and `high` let the clocks rise; the rest holds them (kernel Documentation/gpu/amdgpu/thermal.rst).
+    // `auto` and `high` let the clocks rise; other levels fix them (kernel Documentation/gpu/amdgpu/thermal.rst).
     if let Some(level) = state.level.as_deref().filter(|level| !matches!(*level, "auto" | "high")) {
         let evidence = published(card, format!("power_dpm_force_performance_level {level}"));
         let found = Found::new(Id::PowerState, say!("why-power-level", level), Sure::Seen, evidence);

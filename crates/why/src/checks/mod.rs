@@ -1,4 +1,4 @@
-//! One function for each cause of the list: is it so here, is it fine, or could nobody look?
+//! One function per cause. It reports that the cause was found, that it is absent, or that it could not be checked.
 
 mod attention;
 mod backend;
@@ -14,7 +14,7 @@ pub use backend::BACKENDS;
 pub use outcome::Outcome;
 pub(crate) use outcome::gib;
 
-/// Every cause of the list has exactly one outcome: the compiler counts them.
+/// Every cause has exactly one outcome; the exhaustive match enforces it.
 pub fn check(id: Id, facts: &Facts) -> Outcome {
     match id {
         Id::CpuOnly => backend::cpu_only(facts),

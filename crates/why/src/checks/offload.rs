@@ -1,4 +1,4 @@
-//! How much of the model is on the GPU, and what does not fit.
+//! How much of the model is on the GPU, and which parts do not fit.
 
 use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
@@ -46,7 +46,7 @@ fn evidence(facts: &Facts, first: Seen) -> Vec<Seen> {
     std::iter::once(first).chain(second).collect()
 }
 
-/// A command line that asks for fewer layers, else a context that does not fit.
+/// The reason for a partial offload: a command line that requests fewer layers, or a context that does not fit.
 fn reason(facts: &Facts, server: &Server) -> Option<Message> {
     let asked = server::process::option(&server.command, fixes::LAYERS).and_then(|text| text.parse::<u64>().ok());
     if let Some(layers) = asked.filter(|layers| server.layers.as_ref().is_some_and(|known| *layers < known.value.1)) {
@@ -63,7 +63,8 @@ fn reason(facts: &Facts, server: &Server) -> Option<Message> {
     })
 }
 
-/// The server itself says that a part of the model is on the CPU: what does not fit is the reason of that, and no cause beside it.
+/// Whether the server itself reports a part of the model on the CPU. A lack of memory is then the reason for that, not
+/// a separate cause.
 fn is_split(facts: &Facts) -> bool {
     facts.model.as_ref().is_some_and(|model| split(facts, model.layers).is_some())
 }
@@ -75,7 +76,7 @@ fn cost(facts: &Facts) -> Cost {
     Cost::Computed { phase: Phase::Decode, at_most: now.value, instead_of: alone.value, inputs: now.inputs }
 }
 
-/// The context, the bytes of its cache, and whether that fits beside the weights.
+/// The context, the size of its cache in bytes, and whether the cache fits beside the weights.
 fn fits(facts: &Facts) -> Option<(u64, u64, bool)> {
     let (model, card, server) = (facts.model.as_ref()?, facts.card()?, facts.server.as_ref()?);
     let tokens = server.context.as_ref()?.value;
@@ -93,7 +94,7 @@ pub fn context(facts: &Facts) -> Outcome {
     let Some((tokens, kv, fit)) = fits(facts) else {
         return if facts.model.is_none() { unchecked(say!("why-unchecked-model")) } else { untold(facts) };
     };
-    // Where a part of the model is on the CPU, this is the reason of that cause; several slots have their own.
+    // With a part of the model on the CPU, this is the reason for that cause. Several slots are a separate cause.
     let several = server.slots.as_ref().is_some_and(|slots| slots.value > 1);
     if fit {
         return Outcome::Fine(say!("why-fine-context", tokens));
@@ -145,7 +146,7 @@ pub fn splits(facts: &Facts) -> Outcome {
         return Outcome::NotApplicable;
     }
     let Some(known) = &server.splits else { return untold(facts) };
-    // Layers on the CPU make parts of their own: that is another cause.
+    // Layers on the CPU create additional splits: that is a separate cause.
     let whole = server.layers.as_ref().is_some_and(|layers| layers.value.0 >= layers.value.1);
     if known.value <= USUAL_SPLITS {
         return Outcome::Fine(say!("why-fine-splits", splits = known.value));

@@ -5,7 +5,7 @@ use crate::facts::{Facts, Known};
 use crate::sure::Sure;
 use say::Message;
 
-/// What came of looking for one cause.
+/// The result of the check for one cause.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Cause(Box<Cause>),
@@ -14,7 +14,7 @@ pub enum Outcome {
     NotApplicable,
 }
 
-/// A cause in the making: what was seen decides how sure it is.
+/// A cause under construction. The kind of observation decides how sure it is.
 pub(super) struct Found {
     id: Id,
     text: Message,
@@ -41,7 +41,7 @@ impl Found {
         let Found { id, text, sure, evidence, reason, cost } = self;
         let (rung, grade) = sure.graded(&format!("why.{}", id.name()));
         let fix = fix.into();
-        // Its number is given when all are in their order.
+        // Its number is assigned after sorting.
         Outcome::Cause(Box::new(Cause { id, n: 0, text, sure, rung, grade, evidence, reason, cost, fix }))
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn unchecked(why: Message) -> Outcome {
     Outcome::NotChecked { why, command: None }
 }
 
-/// What a fact that nobody told is missing for: without a server, for the machine; otherwise for the server's log.
+/// The missing input for an unknown fact: the machine if there is no server, otherwise the server's process or log.
 pub(super) fn untold(facts: &Facts) -> Outcome {
     match &facts.server {
         None => unchecked(say::say!("why-unchecked-machine")),
@@ -63,7 +63,7 @@ pub(super) fn untold(facts: &Facts) -> Outcome {
     }
 }
 
-/// Whether anything of the model is on a GPU; questions about GPU code have no meaning elsewhere.
+/// Whether any part of the model is on a GPU. Otherwise, checks of GPU code do not apply.
 pub(super) fn gpu_in_use(facts: &Facts) -> bool {
     !facts.cards.is_empty() && facts.on_cpu() != Some(true)
 }

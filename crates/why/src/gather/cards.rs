@@ -1,4 +1,4 @@
-//! The GPUs of a machine, and what their drivers publish of them in `/sys`.
+//! The GPUs of a machine, and the state that their drivers publish in `/sys`.
 
 use super::held;
 use crate::facts::{Card, State};
@@ -11,7 +11,7 @@ pub fn cards(host: &Host, found: &doctor::Facts) -> Vec<Card> {
     amd.chain(found.nvidia.cards.iter().map(|title| nvidia(title))).collect()
 }
 
-/// A card by the name on the command line, as its profile knows it.
+/// The card named on the command line, from its profile.
 pub fn named(limits: Limits) -> Card {
     Card {
         title: limits.title.clone(),
@@ -43,7 +43,7 @@ fn card(host: &Host, gpu: &Gpu) -> Card {
     }
 }
 
-/// NVIDIA's driver publishes a card's name, and nothing of its state in files.
+/// NVIDIA's driver publishes a card's name in files, but not its state.
 fn nvidia(title: &str) -> Card {
     let limits = gpu::limits(title);
     let plain = title.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ");
@@ -80,7 +80,7 @@ fn state(host: &Host, place: &str) -> State {
     }
 }
 
-/// A card's own function hangs behind bridges on the card: the narrowest link on the way to the processor is the one that counts.
+/// A card may have bridges between its GPU function and the slot. The narrowest link on the way to the CPU counts.
 fn link(host: &Host, place: &str) -> Option<(u64, u64)> {
     let width = |dir: &Path, file: &str| {
         let value = host.number(dir.join(file)).found().copied()?;
@@ -92,7 +92,7 @@ fn link(host: &Host, place: &str) -> Option<(u64, u64)> {
     Some((way.min()?, most))
 }
 
-/// Which of the machine's cards a process has open.
+/// The card of this machine that a process has open.
 pub fn used(host: &Host, found: &doctor::Facts, pid: u32) -> Option<usize> {
     let files = held(host, pid);
     if let Some(gpu) = found.gpu_held(files.iter().map(String::as_str)) {

@@ -1,4 +1,4 @@
-//! How fast the system's memory can be at most: from what udev keeps of the firmware's table, readable by everybody.
+//! The maximum rate of the system's memory, from the firmware table as stored by udev, which every user can read.
 
 use crate::bound::Memory;
 use doctor::Host;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// systemd's `dmi_memory_id` writes it here.
 const TABLE: &str = "/run/udev/data/+dmi:id";
 
-/// Every module that is there, at its configured speed and width, all at once. A board has at most as many channels as modules, so this is an upper
-/// limit also where two modules share a channel.
+/// The sum over all installed modules at their configured speed and width. A board has at most one channel per module,
+/// so the sum is an upper bound even if two modules share a channel.
 pub fn system_memory(host: &Host) -> Option<(Memory, String)> {
     let text = host.text(TABLE).found().cloned()?;
     let mut modules: BTreeMap<u64, BTreeMap<&str, &str>> = BTreeMap::new();

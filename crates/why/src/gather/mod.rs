@@ -1,4 +1,5 @@
-//! Reading facts: from the machine (or a tree of files that stands for one), from the server's process, and from what it says of itself.
+//! Reads facts from the machine (or a tree of files that represents one), from the server's process, and from the
+//! server's own statements.
 
 mod cards;
 mod memory;
@@ -21,7 +22,8 @@ pub fn machine(host: &Host, found: &doctor::Facts) -> Facts {
     Facts { cards: cards(host, found), cards_seen: found.devices_seen, system: system_memory(host), ..Facts::default() }
 }
 
-/// The machine, and one server on it. `family`: the server's process and all that it started; empty where it is not on this machine.
+/// The machine and one server on it. `family`: the server's process and its descendants; empty if the server runs on
+/// another machine.
 pub fn with_server(host: &Host, found: &doctor::Facts, family: &BTreeSet<u32>, told: &Told) -> Facts {
     let mut facts = machine(host, found);
     let ours: Vec<&Process> = found.servers.running.iter().filter(|process| family.contains(&process.pid)).collect();
@@ -41,7 +43,7 @@ pub fn with_server(host: &Host, found: &doctor::Facts, family: &BTreeSet<u32>, t
     facts
 }
 
-/// The card is the one that was named, whatever is in this machine.
+/// Uses the named card instead of the cards of this machine.
 pub fn on_card(mut facts: Facts, card: Card, told: Option<&Told>) -> Facts {
     let code = facts.card().and_then(|known| known.code.clone());
     facts.cards = vec![Card { code, ..card }];
@@ -51,7 +53,7 @@ pub fn on_card(mut facts: Facts, card: Card, told: Option<&Told>) -> Facts {
     facts
 }
 
-/// Without a server: a model's header and a card, by the newest rules.
+/// The facts without a server: a model's header and a card, with the newest rules.
 pub fn expected(header: &gguf::Gguf, name: &str, card: Card) -> Facts {
     let model = Some(crate::Model::read(header, name));
     let facts = Facts { model, cards: vec![card], cards_seen: true, used: Some(0), ..Facts::default() };
@@ -59,11 +61,11 @@ pub fn expected(header: &gguf::Gguf, name: &str, card: Card) -> Facts {
     Facts { rules, ..facts }
 }
 
-/// Others that compute, and whether they hold a device file of the same card.
+/// Other processes that compute, and whether they have a device file of the same card open.
 fn others(host: &Host, found: &doctor::Facts, family: &BTreeSet<u32>, pid: u32) -> Vec<Other> {
     let mine = held(host, pid);
     let several = found.gpus.len() + found.nvidia.devices.len() > 1;
-    // Every program of one driver has these open, whichever card it uses.
+    // Every program that uses the driver has these open, on any card.
     let shared = |file: &str| several && matches!(file, "/dev/kfd" | "/dev/nvidiactl" | "/dev/nvidia-uvm");
     let workers = found.servers.workers().filter(|process| !family.contains(&process.pid));
     workers

@@ -1,4 +1,4 @@
-//! One server process: what it has open, what it has loaded, and the model that it has.
+//! One server process: its open files, its libraries, and its model.
 
 use crate::checks::BACKENDS;
 use doctor::{Host, Process};
@@ -6,7 +6,7 @@ use server::claims::model_header;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Device files of GPUs among its descriptors; none where they cannot be read.
+/// Device files of GPUs among its descriptors; empty if they cannot be read.
 pub fn held(host: &Host, pid: u32) -> BTreeSet<String> {
     let links = host.entries(format!("/proc/{pid}/fd"));
     let links = links.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
@@ -15,7 +15,7 @@ pub fn held(host: &Host, pid: u32) -> BTreeSet<String> {
         .collect()
 }
 
-/// GPU backends that it has mapped; None where its mappings could not be read.
+/// The GPU backends that it has mapped; None if its mappings could not be read.
 pub fn backends(process: &Process) -> Option<Vec<String>> {
     let libraries = process.libraries.found()?;
     let names = libraries.iter().filter_map(|library| library.path.rsplit('/').next());
@@ -23,7 +23,7 @@ pub fn backends(process: &Process) -> Option<Vec<String>> {
     Some(names.filter(known).map(str::to_owned).collect())
 }
 
-/// ggml's HIP backend in it, and the targets that it has code for.
+/// ggml's HIP backend in the process, and the targets of its code.
 pub fn code(host: &Host, found: &doctor::Facts, process: &Process) -> Option<(String, Vec<String>)> {
     let libraries = process.libraries.found()?;
     let is_backend = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with("libggml-hip"));
@@ -33,7 +33,7 @@ pub fn code(host: &Host, found: &doctor::Facts, process: &Process) -> Option<(St
     (!code.targets.is_empty()).then_some((code.library, code.targets))
 }
 
-/// The header of its model's file, as the process sees it, and the file's name.
+/// The header of the model's file, opened below the process's root or working directory, and the file's name.
 pub fn model_of(host: &Host, process: &Process, named: Option<&str>) -> Option<(gguf::Gguf, String)> {
     let said = process.model().or_else(|| named.map(str::to_owned)).or_else(|| mapped(host, process.pid))?;
     let (path, pid) = (Path::new(&said), process.pid);
@@ -46,14 +46,14 @@ pub fn model_of(host: &Host, process: &Process, named: Option<&str>) -> Option<(
     Some((model_header(file.ok()?)?, name))
 }
 
-/// A model that is mapped and not named: Ollama's newer runners get theirs in a request.
+/// A model that is mapped but not named on the command line: Ollama's newer runners get it in a request.
 fn mapped(host: &Host, pid: u32) -> Option<String> {
     let maps = host.text(format!("/proc/{pid}/maps")).found().cloned()?;
     let paths = maps.lines().filter_map(|line| line.find('/').and_then(|at| line.get(at..)));
     paths.into_iter().find(|path| path.ends_with(".gguf") || path.contains("/blobs/sha256-")).map(str::to_owned)
 }
 
-/// `CMAKE_BUILD_TYPE` of the build directory that a program is in, with the file that says so.
+/// `CMAKE_BUILD_TYPE` of the program's build directory, and the file that states it.
 pub fn build_type(host: &Host, process: &Process) -> Option<(String, String)> {
     let exe = process.exe.found()?;
     let dirs = Path::new(exe).ancestors().skip(1).take(2);

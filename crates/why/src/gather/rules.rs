@@ -1,4 +1,4 @@
-//! What the dispatch rules of the server's build choose, and whether a newer release chooses something else.
+//! The paths that the dispatch rules of the server's build choose, and whether a newer release chooses others.
 
 use crate::facts::{Facts, Newer, Rules, Server};
 use server::{Build, Kind};
@@ -13,7 +13,7 @@ fn releases() -> impl DoubleEndedIterator<Item = &'static DecisionTable> {
 pub fn rules(facts: &Facts, server: &Server, build: Option<&Build>) -> Option<Rules> {
     let (target, kind) = (facts.card()?.target.clone()?, facts.model.as_ref()?.main_type.clone()?);
     let known = match (server.kind, &server.version, build) {
-        // Vulkan has rules of its own; of what is not built on llama.cpp there are none.
+        // Vulkan has other rules. There are no rules for servers that are not built on llama.cpp.
         _ if vulkan(server) => return None,
         (Kind::Vllm | Kind::Openai, ..) => return None,
         (Kind::Ollama, Some(version), _) => resolve(&format!("ollama@{version}")).or_else(|| built(build))?,
@@ -57,19 +57,19 @@ fn built(build: Option<&Build>) -> Option<Known> {
     resolve(&format!("llama.cpp@b{}", build?.number))
 }
 
-/// The table that speaks for a version. Between two releases only what both choose is known.
+/// The decision table for a version. Between two releases, only the choices that both share are known.
 fn table(known: &Known, target: &str, kind: &str) -> Option<(&'static DecisionTable, bool)> {
     match known {
         Known::Exact(table) => Some((table, true)),
         Known::Between { below: Some(below), above: Some(above), .. } => {
             (below.stretches(target, kind) == above.stretches(target, kind)).then_some((below, false))
         }
-        // After the last release that is known here anything may have changed.
+        // Anything may have changed after the last known release.
         Known::Between { .. } => None,
     }
 }
 
-/// The first release after this one that chooses another path for some width.
+/// The first later release that chooses another path for some width.
 fn newer(table: &DecisionTable, target: &str, kind: &str) -> Option<Newer> {
     let number = |table: &DecisionTable| table.version.strip_prefix('b')?.parse::<u64>().ok();
     let (own, last) = (number(table)?, releases().next_back()?);
@@ -81,7 +81,7 @@ fn newer(table: &DecisionTable, target: &str, kind: &str) -> Option<Newer> {
         let (old, new) = (path(table, columns)?, path(other, columns)?);
         (old != new).then_some((old, new))
     };
-    // What a later release took back is no reason for another one.
+    // A change that a later release reverted is no reason to upgrade.
     let stays = |columns: &i64| differs(last, *columns).is_some();
     let first = (1..=COLUMNS).rev().find(stays)?;
     let (before, after) = differs(last, first)?;

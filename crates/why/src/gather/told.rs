@@ -1,4 +1,4 @@
-//! What a server says of itself: its identity, its claims, its log and its counters, each with where it was said.
+//! A server's statements about itself: its identity, claims, log and counters, each with its place.
 
 use super::process::{backends, build_type, model_of, unit};
 use crate::facts::{Known, Server};
@@ -10,12 +10,12 @@ use server::process::option;
 use server::{Build, Counters, Identity, Kind};
 use std::fmt::Display;
 
-/// Everything that a server said, read once.
+/// All statements of a server, read once.
 #[derive(Debug, Clone, Default)]
 pub struct Told {
     pub identity: Identity,
     pub claims: Claims,
-    /// What its log says of how it evaluates; None where no log could be read.
+    /// The log's facts about evaluation; None if no log could be read.
     pub log: Option<Stage>,
     pub counters: Option<Counters>,
     pub build: Option<Build>,
@@ -26,7 +26,7 @@ fn known<T>(value: T, sure: Sure, said: impl Display, place: impl Display) -> Kn
     Known { value, sure, said: said.to_string(), place: place.to_string() }
 }
 
-/// A server's own word is reported; what stands on its command line or in its environment was seen.
+/// A server's statement is `Reported`; a value from its command line or environment is `Seen`.
 fn sure(origin: &Origin) -> Sure {
     match origin {
         Origin::Log { .. } | Origin::Answer { .. } => Sure::Reported,
@@ -35,7 +35,7 @@ fn sure(origin: &Origin) -> Sure {
 }
 
 impl Told {
-    /// What a log resolved counts before what a command line asked for.
+    /// A resolved value in the log takes precedence over a request on the command line.
     fn claim<T>(&self, read: impl Fn(&Meaning) -> Option<T>) -> Option<Known<T>> {
         let rank = |claim: &&Claim| match claim.origin {
             Origin::Log { .. } => 0,
@@ -53,12 +53,12 @@ impl Told {
             Meaning::Layers { gpu, of: said } => said.or(of).map(|of| ((*gpu).min(of), of)),
             _ => None,
         })?;
-        // A wish on the command line is not what was done.
+        // A request on the command line does not prove that the server follows it.
         let sure = if found.sure == Sure::Seen { Sure::PartlySeen } else { found.sure };
         Some(Known { sure, ..found })
     }
 
-    /// The whole context: what the command line says; else one slot's, where there is one.
+    /// The whole context: the command line's value, or one slot's context if there is one slot.
     fn context(&self, words: &[String], pid: u32) -> Option<Known<u64>> {
         let named = option(words, &["-c", "--ctx-size"]).and_then(|text| text.parse::<u64>().ok());
         if let Some(tokens) = named.filter(|tokens| *tokens > 0) {

@@ -65,7 +65,7 @@ fn model() -> Vec<u8> {
     .concat()
 }
 
-/// A kernel, one launch of it, one under capture, its graph replayed twice, and what the host read back.
+/// A kernel, one launch of it, one under capture, its graph replayed twice, and the data that the host read back.
 fn trace() -> Vec<u8> {
     let record = |kind: u32, body: Vec<u8>| {
         let mut body = body;
@@ -120,7 +120,7 @@ const CSV: &str = "\"Kind\",\"Agent_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"E
 
 const JSON: &str = r#"{"rocprofiler-sdk-tool":[{"metadata":{"pid":1},"agents":[{"id":{"handle":1},"type":2,"name":"gfx1201"}],"kernel_symbols":[{"kernel_id":7,"formatted_kernel_name":"k","kernel_name":"_Z1kv.kd"}],"buffer_records":{"kernel_dispatch":[{"start_timestamp":10,"end_timestamp":20,"dispatch_info":{"agent_id":{"handle":1},"kernel_id":7,"workgroup_size":{"x":64,"y":1,"z":1},"grid_size":{"x":640,"y":1,"z":1}}}]}}]}"#;
 
-/// What `watch --trace` writes: a launch, a captured one, a replay, and half a line.
+/// The output of `watch --trace`: a launch, a captured one, a replay, and half a line.
 const WRITTEN_TRACE: &str = r#"{"seq":1,"kernel":"mul_mat_q<(ggml_type)12, 112, false>","grid":[32,3,1],"block":[32,8,1],"shmem":40960,"ne11":290,"graph":0}
 {"seq":2,"kernel":"quantize_mmq_q8_1","grid":[4,1,1],"block":[128,1,1],"graph":5}
 {"seq":3,"exec":5}

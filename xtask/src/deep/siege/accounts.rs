@@ -1,11 +1,12 @@
-//! `cargo xtask deep siege accounts`: every constructed case, and a table by observer whose column "different and silent" must be 0.
+//! `cargo xtask deep siege accounts`: runs every constructed case and prints a table by observer. Its column "different
+//! and silent" must be 0.
 
 use super::Options;
 use super::cases::{self, CASES, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Runs, equal, said, silent, refused, skipped.
+/// Counts: runs, equal, said, silent, refused, skipped.
 type Row = [u64; 6];
 
 /// True if no case was different and silent.

@@ -1,4 +1,4 @@
-//! Every kind under every observer, N runs each, in a table by count.
+//! Runs every kind under every observer N times, with the counts in a table.
 
 use super::Options;
 use super::known::{KINDS, Kind, Observer, Verdict, Yard, judge, plain, watched};

@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::random::Seeded;
 
-/// Rounds of a hundred launches that the target makes: about a second.
+/// The number of rounds of a hundred launches that the target makes: about a second.
 const ROUNDS: u64 = 60;
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How many kills share a ledger.
+/// The number of kills that share a ledger.
 const TOGETHER: u64 = 50;
 
 pub fn run(options: &Options) -> anyhow::Result<bool> {
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
         eprintln!("{line}");
         memory.add(&line)?;
     }
-    // The next session removes what killed sessions left.
+    // The next session removes the directories of killed sessions.
     let left = directories(&temporary);
     let words = ["watch", "--how", "preload", "--format", "json", "--"];
     let mut next = Command::new(&yard.tool);
@@ -96,7 +96,7 @@ impl Siege<'_> {
             (_, Some(target)) => Some(target.id()),
             _ => below(tool.id(), self.program),
         };
-        // A victim that has already ended cannot be killed; that counts, too.
+        // A victim that has already ended cannot be killed; the round counts nevertheless.
         if let Some(victim) = victim {
             let _ =
                 Command::new("kill").arg(format!("-{signal}")).arg(victim.to_string()).stderr(Stdio::null()).status();
@@ -170,11 +170,11 @@ impl Siege<'_> {
         command.env("TMPDIR", self.temporary);
     }
 
-    /// What the target did, once it does no more.
+    /// The target's own count, once it has stopped.
     fn finished(&self, count: &Path, patient: bool) -> anyhow::Result<Count> {
         let until = Instant::now() + PATIENCE;
         let mut last = Count::read(count)?;
-        // On a busy machine a target that goes on may stand still for a while.
+        // On a busy machine, a running target may pause for a while.
         let (mut same, enough) = (0, if patient { 20 } else { 1 });
         loop {
             std::thread::sleep(Duration::from_millis(if patient { 400 } else { 50 }));
@@ -188,7 +188,7 @@ impl Siege<'_> {
     }
 }
 
-/// The process below another one that runs a program.
+/// The descendant of a process that runs this program.
 fn below(parent: u32, program: &Path) -> Option<u32> {
     let children = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?.flatten().flat_map(|thread| {
         let text = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();

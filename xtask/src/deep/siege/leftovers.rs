@@ -1,4 +1,4 @@
-//! Finds what outlived its process: BPF objects that no process holds, probes in tracefs, directories.
+//! Finds remains of ended processes: BPF objects that no process holds, probes in tracefs, directories.
 
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Kind and number, as a descriptor's information in /proc tells them.
+/// Kind and id, from the descriptor's information in /proc.
 type Object = (&'static str, u64);
 
 pub struct Leftovers {
@@ -44,7 +44,7 @@ impl Leftovers {
         let text = String::from_utf8_lossy(&listed.stdout).into_owned();
         let mut held = held();
         let mut all: BTreeSet<Object> = BTreeSet::new();
-        // Links first: a link that is held holds its program, a program its maps.
+        // Links come first: an open link keeps its program, and a program keeps its maps.
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
         for kind in ["link", "prog", "map"] {
             for line in lines.iter().filter(|line| line[0] == kind) {
@@ -94,7 +94,7 @@ pub fn tracefs(below: &Path) -> usize {
     text.lines().filter(|line| line.contains(&below.display().to_string())).count()
 }
 
-/// Entries of a directory that the tool made, and their bytes.
+/// The number of the tool's entries in a directory, and their size in bytes.
 pub fn directories(place: &Path) -> (usize, u64) {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().contains("whichkernel"));

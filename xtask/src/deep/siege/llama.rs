@@ -62,7 +62,7 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
     Ok(rows.iter().all(|(_, row)| row.held()))
 }
 
-/// Accepted launches by kernel: the dry run's trace has a line for each, replays of graphs multiplied out.
+/// Accepted launches by kernel: the dry run's trace has a line for each, with graph replays expanded.
 fn truth(trace: &str) -> BTreeMap<String, u64> {
     let mut out: BTreeMap<String, u64> = BTreeMap::new();
     let lines = trace.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -1,7 +1,7 @@
 //! `cargo xtask deep siege`: repeatable, counted stress tests of the observers.
 //!
 //! Programs whose launches are known, under every observer; kills of either side at random moments; hostile files,
-//! servers and users; and a folder that does the first part against CUPTI on a machine with an NVIDIA GPU. The siege
+//! servers and users; and a folder that compares the first part with CUPTI on a machine with an NVIDIA GPU. The siege
 //! uses only the command line.
 
 mod accounts;

@@ -1,4 +1,4 @@
-//! The folder for a machine with an NVIDIA GPU and without Rust or network: everything but the command itself.
+//! The folder for a machine with an NVIDIA GPU but without Rust or network: everything except the command itself.
 
 use anyhow::Context;
 use std::os::unix::fs::PermissionsExt;

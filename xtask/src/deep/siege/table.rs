@@ -53,7 +53,7 @@ pub struct Tally {
     harmed: u64,
     too_high: u64,
     truth: u64,
-    /// The first that was not equal.
+    /// The first result that was not equal.
     word: String,
 }
 
@@ -66,7 +66,7 @@ impl Tally {
         self.verdicts.get(verdict).copied().unwrap_or(0)
     }
 
-    /// The verdicts that came, with how often.
+    /// The verdicts with their counts.
     fn cell(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for (name, count) in &self.verdicts {
@@ -79,7 +79,8 @@ impl Tally {
         parts.join(", ")
     }
 
-    /// In Markdown: a row a kind, a column an observer; the sums; and for each that did not hold one example.
+    /// A Markdown table with a row per kind and a column per observer, the sums, and one example for each result that
+    /// was not equal.
     pub fn table(rows: &[(String, Tally)]) -> String {
         let split = |name: &str| name.split_once(" | ").map(|(kind, observer)| (kind.to_owned(), observer.to_owned()));
         let (mut kinds, mut observers): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -119,7 +120,7 @@ impl Tally {
             out.push_str(&format!("| {observer} | {} |\n", join(&figures)));
         }
         out.push('\n');
-        // One example each, those with the same words together.
+        // One example each; examples with the same text are grouped.
         let mut examples: Vec<(String, Vec<String>)> = Vec::new();
         for (name, row) in rows.iter().filter(|(_, row)| row.of("silent") + row.of("broken") + row.harmed > 0) {
             let word: String = row.word.chars().take(140).collect();
@@ -140,7 +141,7 @@ fn join(figures: &[u64]) -> String {
     figures.iter().map(u64::to_string).collect::<Vec<_>>().join(" | ")
 }
 
-/// In the order in which they first came.
+/// In order of first occurrence.
 pub fn tallies(lines: &[Value]) -> Vec<(String, Tally)> {
     let mut rows: Vec<(String, Tally)> = Vec::new();
     for line in lines {

@@ -1,13 +1,13 @@
 #!/bin/bash
 # build.sh hip|cuda HEADERS SOURCES OUT [ops]: compiles the host side of a ggml tree's CUDA backend and links it with driver.cu,
 # or with ops.cu and the units of flash attention, RoPE and get_rows.
-# HEADERS: a root with usr/include/hip (hip), or a CUDA toolkit's root (cuda). Objects that are there already are kept.
+# HEADERS: a root with usr/include/hip (hip), or a CUDA toolkit's root (cuda). Existing objects are kept.
 set -u
 vendor=$1 headers=$2 sources=$3 out=$4 driver=driver
 [ "${5:-}" = ops ] && driver=ops
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out/$vendor" && out=$(cd "$out" && pwd) && cd "$sources" || exit 2
-# What CMake would generate.
+# The header that CMake would generate.
 printf '#define GGML_VERSION "x"\n#define GGML_COMMIT "x"\n' > "$out/ggml-version.h"
 dispatcher=$(find . -name ggml-cuda.cu | head -1)
 [ -n "$dispatcher" ] || { echo "no ggml-cuda.cu in $sources" >&2; exit 2; }
@@ -16,14 +16,15 @@ cuda=$core/ggml-cuda
 include="-include cstring -I$here/$vendor -I$out -I$core/../include -I$core -I$cuda -I."
 common="-DNDEBUG -DGGML_USE_CUDA -DGGML_USE_CUBLAS -DGGML_CUDA_DMMV_X=32 -DGGML_CUDA_MMV_Y=1 -DK_QUANTS_PER_ITERATION=2 -DGGML_CUDA_PEER_MAX_BATCH_SIZE=128 -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4"
 if [ "$vendor" = hip ]; then
-    # On the host the wave size is 64 by the compiler's own definition, where it still had one.
+    # On the host, the wave size is 64 according to the compiler's own definition, in versions that still have one.
     flags="-x hip --cuda-host-only --rocm-path=$headers/usr -nogpulib -D__HIP_PLATFORM_AMD__ -D__AMDGCN_WAVEFRONT_SIZE=64 -DGGML_USE_HIP -DGGML_USE_HIPBLAS -DGGML_HIP_NO_VMM $include -I$headers/usr/include"
     names='_?_?hip[A-Za-z0-9_]+$'
 else
     flags="-x cuda --cuda-host-only --cuda-path=$headers -nocudalib -Wno-unknown-cuda-version -U__CUDA_ARCH_LIST__ -D__CUDA_ARCH_LIST__=610,750,900 -DGGML_CUDA_NO_VMM $include -I$headers/include -I$headers/include/cccl"
     names='_?_?cu(da)?[A-Z][A-Za-z0-9_]+$'
 fi
-# What the questions need to know of a version: where a tensor says that it lives, whether the devices are globals.
+# Facts about a version that the questions need: where a tensor stores its location, and whether the devices are
+# globals.
 header=$(cat "$core/../include/ggml.h" "$core/ggml.h" "$core/../include/ggml-backend.h" "$core/ggml-backend.h" 2> /dev/null)
 says() { grep -oE -m1 "\b($1)\b" <<< "$header" | head -1; }
 grep -q 'enum ggml_backend_type *backend;' <<< "$header" && common="$common -DOLD_BACKEND=$(says 'GGML_BACKEND_TYPE_GPU|GGML_BACKEND_GPU')"
@@ -42,7 +43,7 @@ if [ $driver = ops ]; then
         [ -e "$unit" ] && units="$units $unit"
     done
     units=$(printf '%s\n' $units | sort -u)
-    # From 2026-08 on the build says of each pair of cache types whether its vector kernels are there; by default these are.
+    # Since 2026-08 the build states for each pair of cache types whether its vector kernels exist; by default these do.
     for k in F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0; do for v in F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0; do
         case $k-$v in F16-F16 | BF16-BF16 | Q4_0-Q4_0 | Q8_0-Q8_0) built=1 ;; *) built=0 ;; esac
         common="$common -DGGML_CUDA_FA_${k}_$v=$built"
@@ -63,7 +64,7 @@ for unit in ggml.c ggml.cpp ggml-backend.c ggml-backend.cpp ggml-quants.c ggml-a
     case $unit in *.c) cc="gcc -std=gnu11" ;; *) cc="g++ -std=gnu++17" ;; esac
     $cc -w -O0 -c -I"$out" -I"$core/../include" -I"$core" -I. -D_GNU_SOURCE -DGGML_SCHED_MAX_COPIES=4 $([ -e "$core/ggml-version.h.in" ] || echo '-DGGML_VERSION="x" -DGGML_COMMIT="x"') "$core/$unit" -o "$out/$vendor/$unit.o" || exit 1
 done
-# Whatever else of the runtime is called succeeds and does nothing.
+# All other functions of the runtime succeed and do nothing.
 cd "$out" || exit 2
 objects=$(ls $vendor/*.o | grep -vE '/(driver|ops)\.o$'; echo $vendor/$driver.o)
 [ $driver = ops ] && program=ops-$vendor || program=oracle-$vendor

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// GPU, type and columns, and what the program launched.
+/// GPU, type and columns, with the launch of the program.
 pub type Compiled = BTreeMap<(String, String, i64), Answer>;
 
-/// ggml's numbers of the types in a default table.
+/// ggml's type numbers for the types in a default table.
 const NUMBERS: &[(&str, u32)] =
     &[("Q4_0", 2), ("Q4_K", 12), ("Q5_K", 13), ("Q6_K", 14), ("Q8_0", 8), ("IQ1_S", 19), ("F16", 1), ("F32", 0)];
 

@@ -1,5 +1,5 @@
-// The real dispatcher of a ggml tree, called with real tensors on a GPU that is not there. The runtime below answers for the
-// device named on the command line, notes which kernel is launched first that computes a product, and leaves the call there.
+// Calls the real dispatcher of a ggml tree with real tensors on a simulated GPU. The runtime below answers for the
+// device named on the command line, records the first launched kernel that computes a product, and leaves the call there.
 #include <cstring>
 #include <cstdlib>
 #include <cstdio>
@@ -87,7 +87,7 @@ int main(int argc, char ** argv) {
     ggml_backend_buffer_set_usage(weights, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
 #endif
     for (int t = 0; t < ntypes; t++) {
-        // A number may have had another meaning: 19 was I16 before it was IQ1_S.
+        // The meaning of a type number may have changed: 19 was I16 before it was IQ1_S.
         if (atoi(types[t]) >= GGML_TYPE_COUNT || (atoi(types[t]) > 1 && !ggml_is_quantized((ggml_type) atoi(types[t])))) continue;
         for (int c = 0; c < ncols; c++) {
             struct ggml_init_params params = { 1 << 16, nullptr, true };

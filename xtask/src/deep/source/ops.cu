@@ -1,5 +1,5 @@
-// The same program for the other operations: flash attention, RoPE, rows looked up, products with experts. Questions come on
-// standard input, one a line, and go back with the kernel's symbol: `OP TYPE COLUMNS numbers...`.
+// The same program for the other operations: flash attention, RoPE, row lookup, products with experts. Reads questions from
+// standard input, one per line, and prints them with the kernel's symbol: `OP TYPE COLUMNS numbers...`.
 #define ORACLE_OPS
 #include "driver.cu"
 #include <csignal>
@@ -13,8 +13,8 @@ static bool decides(const std::string & n) {
     if (asked == "get-rows") return has(n, "get_rows");
     return has(n, "mul_mat");
 }
-// Experts that were chosen on the device are read back where the host has to sort by them. Of one token each expert gets one
-// column, whichever it is; of several, data decides from here on.
+// If the host must sort by experts, it reads back those chosen on the device. With one token, each chosen expert gets one
+// column; with several tokens, the result depends on data from here on.
 static long tokens;
 extern "C" void oracle_copy(int to_host) { if (to_host && tokens > 1 && asked == "mul-mat-id") { launched = "HOST"; longjmp(out, 1); } }
 static void aborted(int) {

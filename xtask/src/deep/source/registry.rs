@@ -3,7 +3,7 @@
 
 use super::survey;
 use anyhow::{Context, bail};
-use source::{Outcome, Row, Tree};
+use source::{Row, Tree};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,7 +42,7 @@ pub fn run() -> anyhow::Result<(String, bool)> {
     Ok((page, settled))
 }
 
-/// The versions that are not yanked and when each was published, from cargo's own copy of the index.
+/// The versions that are not yanked, with their publication dates, from cargo's own copy of the index.
 fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
     let output = Command::new("cargo").args(["info", "--quiet", package]).current_dir(env::temp_dir()).output()?;
     if !output.status.success() {
@@ -54,7 +54,7 @@ fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
     for registry in fs::read_dir(&index).with_context(|| index.display().to_string())?.flatten() {
         let file = registry.path().join(".cache").join(first).join(second).join(package);
         let Ok(bytes) = fs::read(&file) else { continue };
-        // A header, then per version its number and its line of the index, all ended by NUL.
+        // A header, then for each version its number and its line of the index, all terminated by NUL.
         let lines = bytes.split(|byte| *byte == 0).filter(|part| part.starts_with(b"{"));
         let entries = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
         let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
@@ -66,7 +66,7 @@ fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
     bail!("cargo has no index entry of {package} under {}", index.display())
 }
 
-/// `ggml | rows | undetermined | of K-quants`, or what is not there.
+/// `ggml | rows | undetermined | of K-quants`, or the missing part.
 fn evaluate(package: &str, version: &str) -> anyhow::Result<String> {
     let artifact = Artifact::of_crate(package, version);
     let there = artifact.is_here();
@@ -75,16 +75,11 @@ fn evaluate(package: &str, version: &str) -> anyhow::Result<String> {
     let line = match survey(&tree) {
         Ok(survey) => {
             let rows = survey.rows();
-            let incomplete = survey.answers.iter().flatten().flatten().find_map(|answer| match &answer.outcome {
-                Outcome::Undetermined { why, .. } => {
-                    why.split_once(" included and not in the tree").map(|(what, _)| what)
-                }
-                Outcome::Chosen(_) => None,
-            });
             let open: Vec<&Row> = rows.iter().filter(|row| row.path.is_none()).collect();
             let of_k = open.iter().filter(|row| row.ty.ends_with("_K")).count();
-            match incomplete {
-                Some(what) => format!("{} | {what} not in the crate | | ", ggml_version(&tree)),
+            let mut absent = survey.backends.iter().filter_map(|backend| backend.rules.program.macros.absent.first());
+            match absent.next().filter(|_| !open.is_empty()) {
+                Some(file) => format!("{} | {file} is not in the crate | | ", ggml_version(&tree)),
                 None => format!("{} | {} | {} | {of_k}", ggml_version(&tree), rows.len(), open.len()),
             }
         }

@@ -6,7 +6,7 @@ pub struct Answer {
     pub path: &'static str,
     pub variant: i64,
     pub need_check: bool,
-    /// Tiles over the columns, for kernels that keep their tile to themselves.
+    /// The number of tiles over the columns, for kernels whose name does not contain the tile.
     pub blocks: Option<i64>,
 }
 
@@ -33,7 +33,7 @@ impl Answer {
         };
         let numbers = literals("Li");
         let (variant, blocks) = match (path, numbers.as_slice()) {
-            // Until February 2024: sizes of a block alone; such a kernel does one column.
+            // Until February 2024, the arguments are only block sizes; such a kernel computes one column.
             ("MMVQ", [_, _, _]) if has("block_") => (1, None),
             ("MMVQ" | "MMQ", [first, ..]) => (*first, None),
             ("MMQ", []) => (-1, Some(blocks)),

@@ -1,4 +1,4 @@
-//! A launched symbol as the evaluator writes it: the kernel's name with the numbers among its template arguments.
+//! A launched symbol in the evaluator's notation: the kernel's name with the numbers among its template arguments.
 
 /// An observed launch in `source`'s notation; a call into a library is identified by its kind alone.
 pub fn kernel(symbol: &str) -> String {

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 /// The minimum number of tokens for which a list is parsed on demand.
 const LONG: usize = 200;
 
-/// The index of the argument, and the number of stars.
+/// The index of the argument that a template alias is equivalent to, and the number of stars.
 pub type Pick = (usize, u8);
 
 #[derive(Debug, Default)]
@@ -23,20 +23,20 @@ pub struct Declared {
     pub enums: Vec<Enum>,
     pub globals: Vec<Global>,
     pub aliases: Vec<(Sym, Type)>,
-    /// Template aliases: the argument that each stands for, and the number of stars; None: another type.
+    /// Template aliases, with the argument that each is equivalent to. None for any other type.
     pub picks: Vec<(Sym, Option<Pick>)>,
     pub names: Names,
     /// The namespaces by number; the first is the global one.
     pub spaces: Vec<Vec<Sym>>,
-    /// `using namespace x;`, by the last word.
+    /// The last words of the namespaces in `using namespace x;`.
     pub opened: Vec<Sym>,
-    /// `using a::f;`: names brought in from another namespace.
+    /// Names from another namespace, by `using a::f;`.
     pub brought: Vec<Sym>,
     /// Operators overloaded for types of the tree, with the names in their parameters.
     pub operators: Vec<(Sym, Vec<Sym>)>,
 }
 
-/// All declarations of one unit; `functions` is an empty list with spare capacity.
+/// Reads all declarations of one unit. `functions` is an empty list with spare capacity.
 pub fn declarations(
     toks: &Arc<Vec<Tok>>,
     names: &Names,
@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `namespace a::b {`, `inline namespace v2 {`, `namespace {`. Inline namespaces are transparent.
+    /// Parses `namespace a::b {`, `inline namespace v2 {` and `namespace {`. Inline namespaces are transparent.
     fn namespace(&mut self, inline: bool) -> Parsed<()> {
         self.pos += 1;
         let mut path = self.spaces.get(self.space as usize).cloned().unwrap_or_default();
@@ -219,7 +219,7 @@ impl Parser<'_> {
     /// Skips a braced list that is too long to be parsed before it is needed.
     fn long_list(&mut self) -> Option<Range<usize>> {
         let start = self.pos;
-        // It was already replaced by a body token.
+        // The list was already replaced by a body token.
         if self.peek().is_some_and(|tok| tok.kind == Kind::Body) {
             self.pos += 1;
             return Some(start..self.pos);

@@ -27,7 +27,7 @@ impl Parser<'_> {
             }
             // void (*)(int): a pointer to a function.
             let ty = self.type_id()?;
-            // A template alias is known to be a type, but which one is known only if it is one of its parameters.
+            // A template alias is known to be a type. Which type is known only if it is one of its parameters.
             if templates.is_empty() {
                 out.aliases.push((name, ty));
             } else {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The parameter that a type stands for, and the number of stars.
+    /// The parameter that a type is equivalent to, and the number of stars.
     fn picked(&self, templates: &[TemplateParam], ty: &Type) -> Option<(usize, u8)> {
         let Base::Local(slot) = ty.base else { return None };
         let is = |param: &TemplateParam| param.is_type && param.name.and_then(|name| self.local(name)) == Some(slot);

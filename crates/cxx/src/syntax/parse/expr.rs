@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// A fold over the pattern. `touched` is the position from which slots were used.
+    /// A fold over the pattern. `touched` is where the slots that the pattern uses begin.
     fn fold(&self, op: Option<Binary>, pattern: Expr, touched: usize, left: bool, start: Span) -> Expr {
         let mut slots = self.touched.get(touched..).unwrap_or_default().to_vec();
         slots.sort_unstable();
@@ -144,7 +144,7 @@ impl Parser<'_> {
         self.node(ExprKind::Fold { op, pattern: Box::new(pattern), slots, left }, start)
     }
 
-    /// `... op pattern`, after the opening parenthesis.
+    /// Parses `... op pattern`, after the opening parenthesis.
     pub(super) fn left_fold(&mut self, start: Span) -> Parsed<Expr> {
         self.pos += 1;
         let touched = self.touched.len();
@@ -239,8 +239,8 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::SizeofExpr(inner), start))
     }
 
-    /// `(T) x`. A parenthesised name is a cast only if it is a known type, or if the next token could not follow a
-    /// value: `(ENUMERATOR) && y` would parse as a cast but is not one.
+    /// Parses a cast `(T) x`. A parenthesised name is a cast only if it is a known type, or if a value cannot be
+    /// followed by the next token: `(ENUMERATOR) && y` would parse as a cast but is not one.
     fn cast(&mut self, start: Span) -> Parsed<Option<Expr>> {
         let mark = self.mark();
         self.pos += 1;

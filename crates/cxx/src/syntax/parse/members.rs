@@ -196,7 +196,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `~name()`. A destructor without a body here counts as defined elsewhere; an empty or defaulted one does nothing.
+    /// Parses a destructor `~name()`. Without a body here, it counts as defined elsewhere. An empty or defaulted
+    /// destructor does nothing.
     fn destructor(&mut self, out: &mut Members) {
         self.pos += 2;
         self.skip_balanced();
@@ -206,7 +207,7 @@ impl Parser<'_> {
         out.destroyed |= !nothing && !chosen;
     }
 
-    /// `template <...> ret operator()(...) {...}`. Other member templates are not parsed.
+    /// Parses `template <...> ret operator()(...) {...}`. Other member templates are not parsed.
     fn call_operator(&mut self, of: &Struct, own: Vec<TemplateParam>, start: Span) -> Parsed<Function> {
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
@@ -216,8 +217,8 @@ impl Parser<'_> {
         self.called(of, own, ty, specifiers, start)
     }
 
-    /// `operator()`, stored under the name `operator`. Its template parameters follow those of the struct, whose
-    /// arguments come with the object.
+    /// Parses `operator()`, which is stored under the name `operator`. Its template parameters follow those of the
+    /// struct, and the object provides the struct's arguments.
     fn called(
         &mut self,
         of: &Struct,
@@ -251,7 +252,7 @@ impl Parser<'_> {
         self.want(sym::RBRACE)
     }
 
-    /// `a(1), b{2}` of a constructor.
+    /// Parses the member initialisers of a constructor: `a(1), b{2}`.
     pub(super) fn member_inits(&mut self) -> Vec<(Sym, Vec<Expr>)> {
         let mut out = Vec::new();
         while let Ok(name) = self.ident() {

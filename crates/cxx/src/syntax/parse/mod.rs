@@ -1,5 +1,5 @@
 //! Parses tokens into the tree that the interpreter runs. Declarations are parsed when a unit is loaded. Bodies of
-//! functions and structs are parsed only when they are needed, which for one question is a small part of a program.
+//! functions and structs are parsed only when they are needed: one question needs only a small part of a program.
 //!
 //! A statement that is not understood becomes `Unparsed` with its position. Reaching it makes a run "undetermined".
 
@@ -7,6 +7,7 @@ mod decl;
 mod define;
 mod expr;
 mod function;
+mod local_decl;
 mod members;
 mod primary;
 mod signature_cache;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 pub use decl::{Declared, Pick, declarations, list};
 pub use signature_cache::SeenSignatures;
 
-/// What the parser must know about names to distinguish `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.
+/// The names of types and templates, which the parser needs to distinguish `(T) x` from `(a) x` and `f<1>(x)` from `a <
+/// 1`.
 #[derive(Debug)]
 pub struct Names {
     pub types: SymSet,
@@ -68,10 +70,10 @@ pub(crate) struct Parser<'a> {
     names: &'a Names,
     interner: &'a Interner,
     unit: u32,
-    /// The stored body that the tokens come from, if they are not the unit's.
+    /// The stored body that the tokens come from, if they are not from the unit.
     home: Option<BodyId>,
-    /// Namespaces of this unit, without their inline and unnamed parts; and those currently open, each with the one
-    /// open before it.
+    /// Namespaces of this unit, without their inline and unnamed parts. Then the namespaces that are currently open,
+    /// each with the one open before it.
     spaces: Vec<Vec<Sym>>,
     space: u32,
     opened: Vec<(u32, bool)>,
@@ -89,8 +91,8 @@ pub(crate) struct Parser<'a> {
     local_structs: Vec<(Sym, Arc<Struct>)>,
     /// The names that this unit has declared so far.
     more: Names,
-    /// Inside a template argument list, `>` closes the list; inside a configuration (`f<<<a, b>>>(x)`), three of them
-    /// do.
+    /// Inside a template argument list, `>` closes the list. Inside a configuration (`f<<<a, b>>>(x)`), three of them
+    /// close it.
     angle: bool,
     configured: bool,
     /// A label of a switch could not be read.
@@ -172,7 +174,7 @@ impl<'a> Parser<'a> {
         self.peek().or_else(|| self.toks.get(self.pos.saturating_sub(1))).map_or(Span::default(), Span::of)
     }
 
-    /// From `start` to the last token taken.
+    /// The span from `start` to the last token taken.
     fn since(&self, start: Span) -> Span {
         let last = self.toks.get(self.pos.saturating_sub(1)).map_or(start, Span::of);
         start.to(last)

@@ -8,7 +8,7 @@ use crate::syntax::lex::{Kind, character, float, string};
 use crate::syntax::sym;
 use std::sync::Arc;
 
-/// Slots captured by copy (None: all), and the lambda's own variables with their initial values.
+/// Slots captured by copy (None means all), and the lambda's own variables with their initial values.
 type Captures = (Option<Vec<u32>>, Vec<(u32, Expr)>);
 
 impl Parser<'_> {
@@ -161,7 +161,7 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::Init(items), start))
     }
 
-    /// `[=]`, `[&, n]`, `[this, m = n + 1]`: the captures, and the lambda's own variables.
+    /// Parses the captures of a lambda and its own variables: `[=]`, `[&, n]`, `[this, m = n + 1]`.
     fn captures(&mut self) -> Parsed<Captures> {
         self.want(sym::LBRACKET)?;
         let (mut copies, mut all, mut own) = (Vec::new(), false, Vec::new());
@@ -171,7 +171,7 @@ impl Parser<'_> {
             } else if self.eat(sym::AMP) {
                 if self.is_ident(0) {
                     let name = self.ident()?;
-                    // A reference capture with its own name is not modelled.
+                    // A capture by reference under a new name is not modelled.
                     if self.at(sym::ASSIGN) {
                         return Err(Stuck);
                     }

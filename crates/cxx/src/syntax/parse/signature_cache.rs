@@ -1,4 +1,4 @@
-//! A cache of parsed signatures: every unit repeats the declarations of its headers, token for token.
+//! Caches parsed signatures, because every unit repeats the declarations of its headers, token for token.
 //!
 //! The parse result depends only on the tokens and on which of their names are types and templates.
 
@@ -15,10 +15,10 @@ pub struct SeenSignatures(FxMap<(u16, u32), Arc<One>>);
 
 #[derive(Debug)]
 struct One {
-    /// Its tokens: up to the end of the declaration, or up to the brace of its body.
+    /// The tokens of the signature: up to the end of the declaration, or up to the brace of its body.
     unit: Arc<Vec<Tok>>,
     toks: Range<usize>,
-    /// The names in it, and what each one is.
+    /// The names in the signature, and whether each is a type or a template.
     names: Vec<(Sym, Known)>,
     signature: Arc<Signature>,
     has_body: bool,
@@ -54,7 +54,7 @@ impl Parser<'_> {
     pub(super) fn remember(&self, function: &Function, start: usize, toks: &Arc<Vec<Tok>>, seen: &mut SeenSignatures) {
         let end = function.body.as_ref().map_or(self.pos, |body| body.start);
         let Some((first, all)) = toks.get(start..end).and_then(|all| Some((all.first()?, all))) else { return };
-        // A struct or a lambda in it refers to its own unit.
+        // Skip a signature with a struct or a lambda, which refers to its own unit.
         let braces = all.iter().filter(|tok| tok.is(sym::LBRACE)).count();
         let names = all.iter().filter(|tok| tok.kind == Kind::Ident && !self.interner.is_keyword(tok.sym));
         let names: Vec<Sym> = names.map(|tok| tok.sym).collect();
@@ -62,7 +62,7 @@ impl Parser<'_> {
         if self.hidden || function.inits.is_some() || braces != usize::from(function.body.is_some()) || own != 1 {
             return;
         }
-        // Its own name is excluded: it may have just become a template, and it is followed by its arguments in any
+        // The function's own name is excluded. It may have just become a template, and its parameters follow it in any
         // case.
         let others = names.into_iter().filter(|name| *name != function.name);
         let one = One {

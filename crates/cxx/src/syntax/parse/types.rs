@@ -13,7 +13,7 @@ pub(super) struct Specifiers {
     pub is_static: bool,
     pub fixed: bool,
     pub external: bool,
-    /// `thread_local`: in a function, it has the lifetime of a static.
+    /// Whether it is `thread_local`. In a function, the variable then has the lifetime of a static.
     pub thread: bool,
 }
 
@@ -141,7 +141,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// `unsigned long long`, `size_t`, `half`: built-in type words.
+    /// Parses words of built-in types: `unsigned long long`, `size_t`, `half`.
     fn builtin(&mut self, into: &mut Specifiers) -> Option<Base> {
         let (mut longs, mut short, mut unsigned, mut seen) = (0u8, false, false, None);
         let mut any = false;
@@ -184,7 +184,7 @@ impl Parser<'_> {
         Some(Base::Int { bits, signed })
     }
 
-    /// `*`, `&`, `const`, `__restrict__` after a type.
+    /// Parses `*`, `&`, `const` and `__restrict__` after a type.
     pub(super) fn stars(&mut self, ty: &mut Type) {
         while let Some(tok) = self.peek() {
             match tok.sym {
@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[4][N]` after a name.
+    /// Parses array dimensions after a name: `[4][N]`.
     pub(super) fn dims(&mut self, ty: &mut Type) -> Parsed<()> {
         while self.at(sym::LBRACKET) && !self.at_ahead(1, sym::LBRACKET) {
             self.pos += 1;
@@ -218,7 +218,7 @@ impl Parser<'_> {
         Ok(self.type_around()?.0)
     }
 
-    /// A type, and the name inside it if it is a function pointer: `float (*op)(float)`.
+    /// A type, and the name inside it if it declares a function pointer: `float (*op)(float)`.
     pub(super) fn type_around(&mut self) -> Parsed<(Type, Option<Sym>)> {
         let mut specifiers = Specifiers::default();
         let mut ty = self.specified_type(&mut specifiers)?;
@@ -279,7 +279,7 @@ impl Parser<'_> {
         std || self.is_template(name) || self.local_types.contains(&name)
     }
 
-    /// `<...>`; None, with nothing consumed, if it does not parse as a list.
+    /// Parses a template argument list `<...>`. None, with nothing consumed, if it does not parse as a list.
     pub(super) fn try_template_args(&mut self) -> Option<Vec<TemplateArg>> {
         let mark = self.mark();
         let (angle, configured) = (self.angle, self.configured);
@@ -300,7 +300,7 @@ impl Parser<'_> {
             let arg = self.template_arg()?;
             let expanded = self.eat(sym::ELLIPSIS);
             args.push(match arg {
-                // `of<T, I>...`; a bare pack expands to its content everywhere.
+                // A pack with arguments, as in `of<T, I>...`. A bare pack expands to its content everywhere.
                 TemplateArg::Type(ty) if expanded && ty.has_arguments() => TemplateArg::Expansion(ty),
                 arg => arg,
             });

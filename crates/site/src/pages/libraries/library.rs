@@ -132,7 +132,7 @@ fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str
     parts::section(id, title, with_csv(study, &format!("library-{id}"), &columns, &rows))
 }
 
-/// The word for something that was not seen, depending on how thorough the look was.
+/// The word for something that was not seen, depending on how much of the file was read.
 fn absent(study: &Study<'_>, read: Read) -> Markup {
     html! { @if read == Read::Whole { b { (study.words.say(read.absent())) } } @else { span.faint { (study.words.say(read.absent())) } } }
 }
@@ -234,7 +234,7 @@ fn facts(study: &Study<'_>, build: &Build) -> Markup {
         .iter()
         .take(MOST)
         .map(|(rung, saw, id)| {
-            vec![html! { (shown(saw)) }, html! { (parts::rung(study, *rung)) }, parts::observation(id)]
+            vec![html! { (Pair::from(saw)) }, html! { (parts::rung(study, *rung)) }, parts::observation(id)]
         })
         .collect();
     html! {
@@ -270,7 +270,8 @@ fn tables_of(study: &Study<'_>, build: &Build, id: &str) -> Vec<(String, String)
         tables.push((format!("library-{id}-families.csv"), csv::file(&columns, rows)));
     }
     if !build.facts.is_empty() {
-        let rows = build.facts.iter().map(|(rung, saw, id)| vec![saw.clone(), rung.to_string(), id.to_string()]);
+        let rows =
+            build.facts.iter().map(|(rung, saw, id)| vec![saw.english.clone(), rung.to_string(), id.to_string()]);
         tables.push((format!("library-{id}-facts.csv"), csv::file(&["saw", "rung", "observation"], rows)));
     }
     tables

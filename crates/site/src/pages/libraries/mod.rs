@@ -1,4 +1,4 @@
-//! Libraries: the dependency tree, what a process has loaded, what was launched; and one page for each library.
+//! Libraries: the dependency tree, the loaded libraries of a process, the launches; and one page for each library.
 
 mod library;
 mod stack;

@@ -1,4 +1,4 @@
-//! The ledger's facts about the libraries of a stack: dependencies, content of each build, what was loaded and launched.
+//! The ledger's facts about the libraries of a stack: dependencies, content of each build, loads and launches.
 
 use crate::input::Study;
 use crate::read::Read;
@@ -16,7 +16,7 @@ pub struct Stack {
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,
-    /// Observers that examined a process or its launches, whatever they saw.
+    /// Observers that examined a process or its launches, with or without results.
     pub watched_loaded: BTreeSet<String>,
     pub watched_launched: BTreeSet<String>,
     /// Whether launches were lost or not seen.
@@ -33,7 +33,7 @@ pub struct Build {
     /// Target, kernels, observation.
     pub targets: BTreeMap<String, (String, Option<ObservationId>)>,
     pub bundles: BTreeMap<String, String>,
-    pub facts: Vec<(Rung, String, ObservationId)>,
+    pub facts: Vec<(Rung, say::Kept, ObservationId)>,
     pub read: Read,
 }
 

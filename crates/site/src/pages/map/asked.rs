@@ -1,4 +1,4 @@
-//! What the map shows by default, and where the answer changes between two releases.
+//! The default view of the map, and the changes between two releases.
 
 use crate::dispatch::Build;
 use crate::input::Study;

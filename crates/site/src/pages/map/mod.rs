@@ -1,5 +1,4 @@
-//! Type by columns by release by card: what the source declares, what was chosen and what was launched, with every
-//! change in words.
+//! Type by columns by release by card: the declared, chosen and launched paths, with every change in words.
 
 mod asked;
 mod figures;

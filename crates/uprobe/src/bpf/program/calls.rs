@@ -10,7 +10,7 @@ use crate::bpf::wire::{flag, key};
 use crate::probes::entries::Shape;
 
 impl Body {
-    /// The runtime's request on this thread is what the driver launches now.
+    /// Takes the handle that the runtime received on this thread: the driver now launches this kernel.
     pub(crate) fn outer(&mut self) {
         self.pair(TASK, Some(OUTER_CALL));
         self.look_up(self.maps.calls, PAIR);
@@ -40,7 +40,7 @@ impl Body {
         self.asm.place(skip);
     }
 
-    /// Stored under the pair in the frame: the key, then EXTRA and ARGS_AT.
+    /// Stores a call under the pair in the frame: the key, then EXTRA and ARGS_AT.
     pub(crate) fn keep_call(&mut self) {
         let asm = &mut self.asm;
         let copy = LIST - i16::try_from(CALL_VALUE).unwrap_or(0);
@@ -63,8 +63,8 @@ impl Body {
         self.asm.add_imm(R1, self.pushed.into());
     }
 
-    /// At a return: restores what was kept at the entry to the frame, or ends the program. The return of another call
-    /// has a different stack pointer.
+    /// At a return: restores the data kept at the entry into the frame, or ends the program if there is none. The
+    /// return of another call has a different stack pointer.
     pub(crate) fn recall(&mut self, number: i32) {
         self.pair(TASK, Some(number));
         self.look_up(self.maps.calls, PAIR);

@@ -9,8 +9,8 @@ use crate::bpf::wire::{counter, key, kind};
 const ANY: i32 = 0;
 
 impl Body {
-    /// Puts the stream's capture into the key. A capture that has ended does not count, because streams that had joined
-    /// it are not told.
+    /// Puts the stream's capture into the key. A capture that has ended does not count, although the streams that
+    /// joined it are still in the map.
     pub(crate) fn captured(&mut self) {
         let none = self.asm.label();
         self.capture_of(STREAM, self.maps.captures, none);
@@ -80,7 +80,7 @@ impl Body {
         self.delete(self.maps.active);
         self.pair(STREAM, None);
         self.delete(self.maps.captures);
-        // If the capture began before the observation, the stream identifies what was launched on it.
+        // If the capture began before the observation, the stream identifies its launches.
         self.asm.load(Long, R1, R10, STREAM);
         self.asm.store(Long, R10, ARGS_AT, R1);
         self.pair(TASK, Some(number));

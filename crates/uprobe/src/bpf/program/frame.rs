@@ -227,7 +227,7 @@ impl Body {
         }
     }
 
-    /// The flags that this side set, in R0.
+    /// Puts the flags set by user space into R0.
     pub(crate) fn flags(&mut self, none: Label) {
         self.asm.store_imm(Word, R10, COUNTER, counter::FLAGS);
         self.look_up(self.maps.counters, COUNTER);

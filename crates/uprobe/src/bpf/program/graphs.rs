@@ -1,6 +1,6 @@
 //! Calls that build, change and launch graphs: their arguments, reported once the call was accepted.
 //!
-//! In such a record, the key's handle is the kernel or graph of a node, the kind of node is in the capture's field, the
+//! In these records, the key's handle is the kernel or graph of a node, the kind of node is in the capture's field, the
 //! graph or executable graph is in the stream field, and the node is in the field of the runtime's handle.
 
 use crate::bpf::asm::Reg::{R0, R1, R3, R6, R10};
@@ -85,7 +85,7 @@ impl Body {
         self.keep_call();
     }
 
-    /// Reported after the return, with these arguments.
+    /// Reports the call with these arguments after its return.
     fn with(&mut self, arguments: &[(i16, i16)], number: i32) {
         arguments.iter().for_each(|(to, register)| self.register(*to, *register, Long));
         self.until_it_returns(number);

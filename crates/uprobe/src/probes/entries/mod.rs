@@ -39,7 +39,7 @@ impl Home {
         (Home::Vulkan, "libvulkan.so"),
     ];
 
-    /// By the file's own name.
+    /// The home of a file, by its own name.
     pub fn of(name: &str) -> Option<Home> {
         Home::ALL.iter().find(|(_, start)| name.starts_with(start)).map(|(home, _)| *home)
     }
@@ -182,11 +182,11 @@ pub enum Role {
     AddChild,
     /// `(node)`: removes it from its graph.
     RemoveNode,
-    /// `(node, parameters *)`: changes what a node launches in later instantiations.
+    /// `(node, parameters *)`: changes the launch of a node in later instantiations.
     ChangeNode(Params),
-    /// `(node, parameters *out)`: what it launches.
+    /// `(node, parameters *out)`: returns the launch of a node.
     AskNode(Params),
-    /// `(exec, node, parameters *)`: changes what a node of an executable graph launches.
+    /// `(exec, node, parameters *)`: changes the launch of a node of an executable graph.
     SetNode(Params),
     /// `(exec, node, graph)`
     SetChild,
@@ -225,7 +225,7 @@ impl Role {
         self.answers() || matches!(self, Role::Launch(_))
     }
 
-    /// Whether it creates, changes or launches graphs: if a call is missed, it is unknown what they launch.
+    /// Whether it creates, changes or launches graphs: after a missed call, the launches of the graph are unknown.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))

@@ -1,6 +1,6 @@
-//! Exports of a runtime whose names say that they launch something or change what a graph launches, but that are not in
-//! our list, because a new version added them. Their calls are counted, so that calls of them are reported and their
-//! absence is known.
+//! Exports of a runtime that are not in our list, because a new version added them, but whose names suggest that they
+//! launch kernels or change graphs. Their calls are counted: any call is reported, and a count of zero proves that
+//! there was none.
 
 use crate::probes::entries::{ENTRIES, Home};
 
@@ -8,7 +8,7 @@ use crate::probes::entries::{ENTRIES, Home};
 pub enum Suspect {
     Launch,
     Graph,
-    /// A listed function that is left by a jump that cannot be found in its file: its result is not seen.
+    /// A listed function that ends in a jump whose target is not in the file, so its result is not seen.
     Unreturned,
 }
 
@@ -37,11 +37,11 @@ const HARMLESS: [&str; 22] = [
     "ConditionalHandle",
     "Graphics",
 ];
-/// Operations on a graph that change what it launches.
+/// Operations that change the launches of a graph.
 const CHANGES: [&str; 10] =
     ["Add", "Set", "Update", "Clone", "Instantiate", "Create", "Destroy", "Remove", "Import", "Conditional"];
 
-/// What an exported function may do unseen; None if it is listed, or if its name is harmless. Launches of the CUDA
+/// The possible effect of an unlisted export; None if it is listed, or if its name is harmless. Launches of the CUDA
 /// runtime pass through the driver and are seen there.
 pub fn suspect(home: Home, symbol: &str) -> Option<Suspect> {
     let ours = match home {

@@ -10,7 +10,7 @@ use say::{Context as _, say};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A size limit; every card's profile is smaller.
+/// A size limit; every card profile is smaller.
 const MOST: u64 = 1 << 20;
 
 pub fn find(given: &str, set: &[String]) -> say::Result<Card> {

@@ -44,7 +44,7 @@ pub fn card(plan: &Plan, place: &RunRoot, context: &Context) -> String {
     out
 }
 
-/// What other backends computed, one line each.
+/// The work of other backends, one line each.
 pub fn elsewhere(products: Option<&Checked>, lang: &Lang) -> String {
     let mut out = String::new();
     if let Some(products) = products {

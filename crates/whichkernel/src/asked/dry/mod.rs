@@ -51,7 +51,7 @@ pub struct Ask {
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
 
-    /// Refuse targets that the libraries have no code for, as the real runtime does
+    /// Refuse targets for which the libraries have no code, as the real runtime does
     #[arg(long)]
     pub strict: bool,
 

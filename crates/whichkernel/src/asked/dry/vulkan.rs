@@ -21,7 +21,7 @@ pub fn reported(path: &Path) -> say::Result<VulkanProfile> {
     VulkanProfile::reported(&bytes).about(path.display())
 }
 
-/// The stand-in's card that such a file describes. A card that differs from it cannot be simulated.
+/// The stand-in's card that the file describes. A card that differs from it cannot be simulated.
 pub fn played(path: &Path) -> say::Result<String> {
     Ok(reported(path)?.played().about(path.display())?.card)
 }

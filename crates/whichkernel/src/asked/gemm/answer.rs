@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tensile::select::{Choice, NotComputed};
 
-/// Which solution a BLAS library chooses for each of many products, computed from its catalog.
+/// The solution that a BLAS library chooses for each of many products, computed from its catalog.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Choices {
     /// hipblaslt or rocblas
@@ -27,7 +27,7 @@ pub struct Row {
     pub id: String,
     /// determined, set, none or not-computed
     pub verdict: &'static str,
-    /// The number of the solution in the catalog.
+    /// The solution's number in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<i64>,
     /// The symbol in the code object.
@@ -35,7 +35,7 @@ pub struct Row {
     pub kernel: Option<String>,
     /// The solutions of a set.
     pub candidates: Vec<i64>,
-    /// Why it was not computed, or what is called instead.
+    /// Why it was not computed, or the function that is called instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The catalog that is asked: of a library, in a runtime, for a card.
+//! The catalog of a library in a runtime, for a card.
 
 use crate::asked::dry::DEFAULT_RUNTIME;
 use dryrun::RunRoot;
@@ -26,7 +26,7 @@ impl From<Blas> for Library {
 pub struct Catalog {
     pub dir: LibraryDir,
     pub library: Library,
-    /// The library's own version; None where nothing beside the catalog says it.
+    /// The library's own version; None if it cannot be determined.
     pub version: Option<String>,
     pub runtime: String,
     pub profile: Profile,
@@ -59,7 +59,7 @@ impl Catalog {
         Selector::new(&self.dir, self.library, self.version.as_deref().unwrap_or("?"), hardware)
     }
 
-    /// The version as people read it.
+    /// The version for display.
     pub fn version_text(&self) -> String {
         self.version.clone().unwrap_or_else(|| "?".to_owned())
     }

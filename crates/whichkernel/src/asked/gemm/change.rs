@@ -1,4 +1,4 @@
-//! The same product with two releases: what changed, and how much.
+//! The difference between two releases for the same product.
 
 use super::Answered;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use tensile::kernel_name;
 use tensile::select::{Choice, Chosen};
 
-/// What changed for one product.
+/// The difference for one product.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Change {
     pub id: String,
@@ -25,13 +25,13 @@ pub struct Change {
     pub kernel_a: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_b: Option<String>,
-    /// How many times larger one macro tile is than the other.
+    /// The size ratio of the two macro tiles.
     pub factor: f64,
-    /// Parameters that both kernel names state differently.
+    /// The number of parameters with different values in the two kernel names.
     pub parameters: usize,
 }
 
-/// None: the same kernel, under whatever name.
+/// None if both are the same kernel, even under different names.
 pub fn change(a: &Answered, b: &Answered) -> Option<Change> {
     let kind = match (&a.choice, &b.choice) {
         (Choice::NotComputed(_), _) | (_, Choice::NotComputed(_)) => "not-computed",
@@ -67,7 +67,8 @@ fn determined(choice: &Choice) -> Option<&Chosen> {
     if let Choice::Determined(chosen) = choice { Some(chosen) } else { None }
 }
 
-/// None: one kernel. Numbers and names move between releases, so the names' parameters are compared.
+/// None if both are the same kernel. Solution numbers and names change between releases, so the parameters in the names
+/// are compared.
 fn of_kernels(a: &Chosen, b: &Chosen) -> Option<&'static str> {
     if (a.macro_tile, a.depth_u) != (b.macro_tile, b.depth_u) {
         return Some("tile");

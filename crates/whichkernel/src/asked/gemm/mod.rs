@@ -1,5 +1,5 @@
-//! Questions about GEMM kernels: the catalog that is asked, the products, and the answers. `explain gemm`, `diff --gemm` and
-//! `map --library` share them.
+//! Questions about GEMM kernels: the catalog, the products, and the answers. Shared by `explain gemm`, `diff --gemm`
+//! and `map --library`.
 
 mod answer;
 mod catalog;
@@ -20,16 +20,16 @@ pub use table_file::read as read_products;
 use crate::asked::gemm::product::Unclear;
 use tensile::select::{Choice, NotComputed, Selector};
 
-/// A product and what the library chooses for it.
+/// A product and the library's choice for it.
 #[derive(Debug)]
 pub struct Answered {
     pub product: Product,
     pub choice: Choice,
-    /// A word of the product that is not understood.
+    /// A word of the product that was not understood.
     pub unclear: Option<Unclear>,
 }
 
-/// Asks for each product; one with a word that is not understood is not asked.
+/// Computes the answer for each product; a product with an unknown word gets none.
 pub fn answered(selector: &Selector<'_>, products: Vec<Product>) -> Vec<Answered> {
     let ask = |product: Product| {
         let choice = match &product.unclear {

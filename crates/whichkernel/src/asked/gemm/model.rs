@@ -1,4 +1,4 @@
-//! The products of a model: its weight matrices by a number of tokens.
+//! The products of a model: its weight matrices with a number of tokens.
 
 use super::product::{Ask, Product};
 use crate::asked::gguf_header;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Rows and columns of a weight matrix, and the names of those that have this shape.
+/// Rows and columns of a weight matrix, and the names of the matrices with this shape.
 type Shapes = BTreeMap<(u64, u64), Vec<String>>;
 
-/// Every distinct product: the weights transposed, as PyTorch and llama.cpp call BLAS, by each number of tokens.
+/// Every distinct product: the transposed weights, as PyTorch and llama.cpp call BLAS, with each number of tokens.
 pub fn products_of(path: &Path, tokens: &[u64], ask: &Ask) -> say::Result<Vec<Product>> {
     let config = path.extension().is_some_and(|end| end == "json");
     let shapes = if config { of_config(path)? } else { of_gguf(path)? };
@@ -40,8 +40,8 @@ fn shortened(names: &[String]) -> String {
     }
 }
 
-/// Matrices with two dimensions; those of experts have a third. `token_embd` is looked up, not multiplied, but where the
-/// output has no matrix of its own.
+/// Matrices with two dimensions; those of experts have a third. `token_embd` is looked up and not multiplied, unless
+/// the output has no matrix of its own.
 fn of_gguf(path: &Path) -> say::Result<Shapes> {
     let model = gguf_header::read(path)?;
     let tied = !model.tensors.iter().any(|tensor| tensor.name == "output.weight");
@@ -58,7 +58,7 @@ fn of_gguf(path: &Path) -> say::Result<Shapes> {
     Ok(out)
 }
 
-/// Architectures whose matrices follow from the sizes alone.
+/// Architectures whose matrices can be derived from the sizes alone.
 const KNOWN: [&str; 8] = ["llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "phi3"];
 
 fn of_config(path: &Path) -> say::Result<Shapes> {

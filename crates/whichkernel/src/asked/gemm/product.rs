@@ -3,7 +3,7 @@
 use say::{bail, ensure};
 use tensile::select::{Call, Compute, DataType, Epilogue};
 
-/// A product with its name. What of it is not understood is kept: such a product has no answer.
+/// A product with its name. If a word was not understood, it is kept, and the product gets no answer.
 #[derive(Debug, Clone)]
 pub struct Product {
     pub id: String,
@@ -54,7 +54,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// The product of these options; a word that is not understood is refused.
+    /// The product of these options; fails for an unknown word.
     pub fn product(&self, [m, n, k]: [u64; 3]) -> say::Result<Product> {
         let trans = self.trans.as_deref().unwrap_or("NN").to_ascii_uppercase();
         ensure!(matches!(trans.as_str(), "NN" | "NT" | "TN" | "TT"), "command-gemm-trans", value = trans);
@@ -79,7 +79,7 @@ impl Ask {
     }
 }
 
-/// The words that an option knows.
+/// The words that an option accepts.
 pub fn known(option: &str) -> String {
     let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
     match option {
@@ -90,15 +90,15 @@ pub fn known(option: &str) -> String {
     }
 }
 
-/// The cells of a row; empty text and None stand for the default.
+/// The cells of a row; empty text and None mean the default.
 #[derive(Debug, Clone, Default)]
 pub struct Cells {
     pub id: String,
     pub sizes: [u64; 3],
     pub batch: Option<u64>,
-    /// Of A and B.
+    /// For A and B.
     pub trans: [String; 2],
-    /// Of A, B, C and D.
+    /// For A, B, C and D.
     pub types: [String; 4],
     pub compute: String,
     pub scale: String,
@@ -163,7 +163,7 @@ impl Cells {
     }
 }
 
-/// Also by the other names that hipBLASLt's bench and headers use.
+/// Also accepts the names that hipBLASLt's bench and headers use.
 fn compute(name: &str) -> Option<Compute> {
     match name.to_ascii_lowercase().as_str() {
         "tf32" | "f32_fast_xf32" | "f32_fast_tf32" | "xf32_r" => Some(Compute::Xf32),

@@ -1,4 +1,4 @@
-//! What the code object says about a chosen kernel: registers, LDS, matrix instructions.
+//! The properties of a chosen kernel in its code object: registers, LDS, matrix instructions.
 
 use super::Catalog;
 use crate::census::census;
@@ -20,7 +20,7 @@ pub struct Reading {
     pub matrix: Vec<(String, u64)>,
 }
 
-/// None where the code object is not there or does not have the kernel.
+/// None if the code object is missing or does not have the kernel.
 pub fn read(catalog: &Catalog, chosen: &Chosen, context: &Context) -> Option<Reading> {
     let target = catalog.profile.processor();
     let stems = [chosen.leaf.clone(), format!("{}_{target}", chosen.leaf)];

@@ -29,7 +29,7 @@ const COLUMNS: [&str; 21] = [
     "requested",
 ];
 
-/// More than anyone asks at once.
+/// The maximum file size, far above real use.
 const LARGEST: u64 = 256 << 20;
 
 pub fn read(path: &Path) -> say::Result<Vec<Product>> {
@@ -72,7 +72,7 @@ fn row(columns: &[usize], separator: char, line: &str, number: usize) -> say::Re
         let count = || value.parse::<u64>().map_err(|_| wrong());
         let text = value.to_owned();
         match column {
-            // An empty cell takes the default; the three sizes have none.
+            // An empty cell means the default; the three sizes have no default.
             1..=3 => cells.sizes[column - 1] = count()?,
             _ if value.is_empty() => {}
             0 => cells.id = text,

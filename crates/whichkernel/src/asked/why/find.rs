@@ -1,4 +1,4 @@
-//! Which server is meant: the one that was named, or the only one that runs.
+//! Finds the server in question: the named one, or the only one that runs.
 
 use doctor::{Facts, Process};
 use say::bail;
@@ -6,15 +6,15 @@ use say::shell::CommandLine;
 use server::{Endpoint, Key, Role};
 use sys::http::Address;
 
-/// A server that was chosen.
+/// The chosen server.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     pub at: Endpoint,
-    /// Its process, where it is on this machine.
+    /// Its process, if it runs on this machine.
     pub pid: Option<u32>,
 }
 
-/// How a server is named.
+/// The user's way of naming a server.
 #[derive(Debug, Default)]
 pub struct Wanted<'a> {
     pub url: Option<&'a str>,
@@ -22,7 +22,7 @@ pub struct Wanted<'a> {
     pub name: Option<&'a str>,
 }
 
-/// Servers that clients ask, each with its first address.
+/// Servers that clients connect to, each with its first address.
 pub fn fronts(found: &Facts) -> Vec<(&Process, &Address)> {
     let of_ollama = |process: &&Process| {
         let servers = &found.servers.running;

@@ -1,4 +1,4 @@
-//! The verdict about a server's speed, as `why`, `investigate` and the bare command show it.
+//! The verdict about a server's speed, shared by `why`, `investigate` and the command without arguments.
 
 pub mod find;
 pub mod server_facts;

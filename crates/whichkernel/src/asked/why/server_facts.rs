@@ -1,4 +1,4 @@
-//! Everything that is known of a chosen server without a request for tokens.
+//! All facts about a chosen server that need no request for tokens.
 
 use super::find::Chosen;
 use doctor::Host;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use why::Facts;
 use why::gather::{self, Told};
 
-/// Of a longer log only its beginning, where the load is.
+/// The maximum number of bytes read of a log: its beginning contains the load.
 const MOST_LOG: u64 = 64 << 20;
 
-/// Without a request: for the command alone and the first lines of `investigate`.
+/// Makes no request: for the command without arguments and the first lines of `investigate`.
 pub fn passive(host: &Host, found: &doctor::Facts, chosen: &Chosen) -> say::Result<Facts> {
     facts(host, found, chosen, &[], who(chosen)?, counters(chosen), None)
 }
@@ -65,7 +65,7 @@ fn told(
     counters: Option<Counters>,
 ) -> say::Result<Told> {
     let roots: Vec<u32> = chosen.pid.into_iter().collect();
-    // Without a process of ours there is nobody whose command line could be read: no roots would mean our own children.
+    // Without a process on this machine there is no command line to read. An empty list would mean our own children.
     let roots = if roots.is_empty() { vec![0] } else { roots };
     let gatherer = match Gatherer::new(roots, Some(chosen.at.clone()), logs) {
         Ok(gatherer) => gatherer,
@@ -95,7 +95,7 @@ fn text(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A card as its profile knows it; what is misspelled is answered with the nearest.
+/// A card from its profile; the error for an unknown name suggests the nearest.
 pub fn named(gpu: &str) -> say::Result<why::Card> {
     match gpu::limits(gpu) {
         Some(limits) => Ok(gather::named(limits)),

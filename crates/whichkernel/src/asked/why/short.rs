@@ -1,4 +1,5 @@
-//! The verdict in a line or two, without a request: for the command alone and the first lines of `investigate`.
+//! The verdict in a line or two, without a request: for the command without arguments and the first lines of
+//! `investigate`.
 
 use super::find::Chosen;
 use super::server_facts::passive;
@@ -8,7 +9,7 @@ use doctor::{Facts, Host};
 use say::say;
 use why::{Answer, Phase, gather};
 
-/// Without a request: nothing that is running is disturbed.
+/// Makes no request, so running servers are not disturbed.
 pub fn verdict(host: &Host, found: &Facts, chosen: Option<&Chosen>) -> Answer {
     let facts = chosen.and_then(|chosen| passive(host, found, chosen).ok());
     let idle = facts.is_none();
@@ -23,7 +24,7 @@ pub fn verdict(host: &Host, found: &Facts, chosen: Option<&Chosen>) -> Answer {
     answer
 }
 
-/// One line: what was measured, or the limit, or that there is neither.
+/// One line: the measured speed, or the bound, or that both are unknown.
 pub fn speed(answer: &Answer, context: &Context) -> String {
     let lang = &context.lang;
     let Some(decode) = answer.phase(Phase::Decode) else { return lang.text("why-first-speed-none") };

@@ -1,4 +1,5 @@
-//! The answer on a screen: verdict, subject, speed, causes, fine, not checked, next. The same order in every width and language.
+//! The answer on a terminal: verdict, subject, speed, causes, fine, not checked, next. The order is the same in every
+//! width and language.
 
 use crate::context::Context;
 use crate::emit::Show;
@@ -12,9 +13,9 @@ use why::cause::Cause;
 use why::verdict::NotChecked;
 use why::{ANSWER, Answer, Cost, PROMPT, Phase, Speed};
 
-/// The width that everything is laid out for where there is no terminal.
+/// The width if there is no terminal.
 const USUAL: usize = 80;
-/// From here on a limit shows what it was computed from.
+/// From this width on, a bound is shown with its inputs.
 const WIDE: usize = 110;
 const CELLS: usize = 10;
 
@@ -87,7 +88,7 @@ impl Screen<'_> {
     }
 
     fn speed(&self, answer: &Answer) -> String {
-        // Where nothing is known of either phase, for the same reason, that is one line.
+        // If nothing is known about either phase, for the same reason, one line is enough.
         let empty = |speed: &Speed| speed.now.is_none() && speed.limit.is_none();
         let missing: BTreeSet<String> =
             answer.speed.iter().filter_map(|speed| speed.limit_missing.as_ref()).map(Message::to_string).collect();
@@ -159,7 +160,7 @@ impl Screen<'_> {
         out
     }
 
-    /// What the limit is made of; more of it on a wide screen.
+    /// The inputs of the bound; more of them on a wide screen.
     fn limit(&self, speed: &Speed) -> String {
         let Some(limit) = &speed.limit else {
             let what = speed.limit_missing.clone().unwrap_or_else(|| say!("why-missing-model"));
@@ -202,7 +203,7 @@ impl Screen<'_> {
         })
     }
 
-    /// Without a server: the paths that the rules choose, and what fits.
+    /// Without a server: the paths that the rules choose, and the memory plan.
     fn expected(&self, answer: &Answer) -> String {
         let mut rows: Vec<(String, String)> = answer
             .paths
@@ -272,7 +273,7 @@ impl Screen<'_> {
         if !fine.is_empty() {
             rows.push((self.lang.text("why-label-fine"), fine.join(list)));
         }
-        // What has the same reason is said once.
+        // Items with the same reason are combined.
         let mut groups: Vec<(String, Vec<String>)> = Vec::new();
         for one in &answer.not_checked {
             let (why, name) = (self.why(one), self.lang.say(&one.id.check()));
@@ -281,7 +282,7 @@ impl Screen<'_> {
                 None => groups.push((why, vec![name])),
             }
         }
-        // Without a server that is nearly all: it is named, not listed.
+        // Without a server, nearly all checks are missing: one sentence replaces the list.
         if answer.subject.server.is_none() {
             let machine = self.lang.text("why-unchecked-machine");
             groups.retain(|(why, _)| *why != machine);
@@ -306,7 +307,7 @@ impl Screen<'_> {
         }
     }
 
-    /// Labels in a column, texts beside them; a text that is too long goes on below itself.
+    /// Labels in a column with texts beside them; a long text continues below itself.
     pub fn rows(&self, indent: &str, rows: &[(String, String)]) -> String {
         let wide = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0) + 2;
         let room = self.width.saturating_sub(indent.width() + wide).max(20);
@@ -321,7 +322,7 @@ impl Screen<'_> {
     }
 }
 
-/// A command with a word that is longer than the line keeps that word whole: a broken path cannot be copied.
+/// Wraps a command without breaking any word, even one longer than the line: a broken path could not be copied.
 fn unbroken(text: &str, room: usize) -> Vec<String> {
     let ascii = text.is_ascii() && text.split(' ').any(|word| word.len() > room);
     if !ascii {
@@ -347,7 +348,7 @@ pub fn phase(lang: &Lang, phase: Phase) -> String {
     }
 }
 
-/// Causes are parts of a sentence; on a line of their own they begin one.
+/// Causes are written as parts of a sentence; on a separate line they begin with a capital.
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -361,7 +362,7 @@ fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// Ten cells; whatever is more than nothing has one.
+/// A bar of ten cells; any nonzero share has at least one.
 fn bar(share: f64) -> String {
     let full = ((share * CELLS as f64).round() as usize).clamp(usize::from(share > 0.0), CELLS);
     format!("[{}{}]", "#".repeat(full), ".".repeat(CELLS - full))

@@ -47,7 +47,7 @@ impl Answer for GemmDiff {
     const SCHEMA: &'static str = "whichkernel.gemm-diff/1";
 }
 
-/// Changes that the text lists; CSV and JSON have all.
+/// The maximum number of changes in the text; CSV and JSON have all.
 const SHOWN: usize = 20;
 
 pub fn run(

@@ -44,7 +44,8 @@ fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &C
     ]);
     for difference in &found.differences {
         let CellDifference { card, kind, columns, what, a, b } = difference;
-        table.row([card.clone(), kind.clone(), columns.to_string(), what.name().to_owned(), a.clone(), b.clone()]);
+        let what = what.name().to_owned();
+        table.row([card.clone(), kind.clone(), columns.to_string(), what, a.in_words(lang), b.in_words(lang)]);
     }
     let said = conclusion_text(lang, &found.conclusion);
     let empty = found.differences.is_empty();

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> say::Result<ExitCode> {
     heed(ask, &[])?;
     let place = place(ask)?;
-    // No card has the name of a file.
+    // A file is never the name of a card.
     let of = |card: &str| {
         let own = card.ends_with(".json").then(|| played(Path::new(card))).transpose()?;
         survey(&Ask { gpu: vec![own.unwrap_or_else(|| card.to_owned())], ..ask.clone() }, &place, context)
@@ -44,7 +44,13 @@ impl Show for VulkanDiff {
             Column::left("b", self.b.clone()),
         ]);
         for of in &self.differences {
-            table.row([of.kind.clone(), of.columns.to_string(), of.what.name().to_owned(), of.a.clone(), of.b.clone()]);
+            table.row([
+                of.kind.clone(),
+                of.columns.to_string(),
+                of.what.name().to_owned(),
+                of.a.in_words(lang),
+                of.b.in_words(lang),
+            ]);
         }
         Some(table)
     }

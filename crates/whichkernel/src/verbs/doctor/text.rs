@@ -1,4 +1,4 @@
-//! Doctor's answer for people: what is installed, which observers work, and what needs attention.
+//! Doctor's answer for people: the installed software, the working observers, and the problems.
 
 use super::{fix_text, say_all};
 use crate::context::Context;

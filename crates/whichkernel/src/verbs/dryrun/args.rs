@@ -43,7 +43,7 @@ pub struct Args {
     pub command: Vec<OsString>,
 }
 
-/// The root to run in: the named one; for a program that is installed here, this machine; else the default.
+/// The root to run in: the named one; this machine for a program that is installed here; otherwise the default.
 pub fn place(args: &Args) -> say::Result<RunRoot> {
     if let Some(name) = &args.ask.runtime {
         return Ok(RunRoot::find(name)?);

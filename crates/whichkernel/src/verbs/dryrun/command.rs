@@ -30,7 +30,7 @@ pub struct Ran<'a> {
 }
 
 impl Ran<'_> {
-    /// The device of a row, and how well its rows were seen.
+    /// The device of a row, and how completely its rows were seen.
     pub fn device(&self, row: &Selected) -> Option<(&Plan, Reach)> {
         let number = row.device as usize;
         Some((self.plans.get(number)?, *self.reaches.get(number)?))

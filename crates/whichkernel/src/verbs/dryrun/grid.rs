@@ -68,7 +68,7 @@ fn text(maps: &[Map], place: &RunRoot, format: Format, context: &Context) -> Str
     out
 }
 
-/// What a real BLAS library chose for each product; None if calls were only recorded.
+/// The kernels that a real BLAS library chose for each product; None if calls were only recorded.
 fn products(map: &Map, context: &Context) -> Option<Table> {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![

@@ -80,14 +80,14 @@ pub fn asked(args: &Args, lang: &Lang) -> say::Result<Asked> {
     Ok(Asked::Kernel(question))
 }
 
-/// `4090`, `9070`: more than any table's number of tokens, and what a card is called.
+/// `4090`, `9070`: a number above any table's token counts that is part of a card's name.
 fn numbered(word: &str) -> Option<String> {
     let number = word.parse::<i64>().ok().filter(|number| *number > COLUMNS)?;
     let named = |name: &String| Device::find(name).is_ok();
     [format!("rx-{number}"), format!("rtx-{number}"), format!("gtx-{number}")].into_iter().find(named)
 }
 
-/// The type of a model file that is here.
+/// The type of an existing model file.
 fn of_model_file(word: &str) -> Option<String> {
     let path = std::path::Path::new(word);
     if !word.ends_with(".gguf") || !path.is_file() {
@@ -98,7 +98,7 @@ fn of_model_file(word: &str) -> Option<String> {
     model.file_type.filter(|kind| types(kind).is_some()).or(model.main_type)
 }
 
-/// A type in the name that somebody gave a model: `qwen2.5:7b-instruct-q8_0`, `Llama-3.1-8B-Q4_K_M.gguf`.
+/// A type in a model's name: `qwen2.5:7b-instruct-q8_0`, `Llama-3.1-8B-Q4_K_M.gguf`.
 fn in_model_name(word: &str) -> Option<String> {
     let name = word.to_ascii_uppercase();
     let mut all: Vec<&str> = gguf::file_types().collect();
@@ -108,7 +108,7 @@ fn in_model_name(word: &str) -> Option<String> {
     all.into_iter().find(|kind| model && name.contains(kind) && types(kind).is_some()).map(str::to_owned)
 }
 
-/// What a word that is nearly one of ours means, with a command that is understood.
+/// Suggests a valid command for a word that is nearly a known one.
 fn nearest(word: &str, gpu: Option<&str>) -> say::Result<()> {
     let command = |kind: &str| CommandLine::new("whichkernel explain {} {}", [gpu.unwrap_or("rx-9070-xt"), kind]);
     let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -125,7 +125,7 @@ fn nearest(word: &str, gpu: Option<&str>) -> say::Result<()> {
     Ok(())
 }
 
-/// A second one of a kind, by a word or a flag, would be skipped: one question has one.
+/// Fails if a value is given twice, by a word or a flag: one of them would be ignored.
 fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Result<()> {
     if let Some(other) = slot.as_ref().filter(|other| **other != value) {
         bail!("command-explain-both", value, other);

@@ -26,7 +26,7 @@ impl Show for Explained<'_> {
         let tile = |tile: Option<i64>| tile.map_or(String::new(), |tile| tile.to_string());
         let stretches: Vec<_> = self.by_columns.iter().map(|one| (one.from, one.to, one.path)).collect();
         let (path, width) = match self.columns {
-            // Asked about every count.
+            // All counts were requested.
             None => (tokens(&stretches), None),
             Some(_) => (self.path.map_or(chosen, str::to_owned), self.tile),
         };

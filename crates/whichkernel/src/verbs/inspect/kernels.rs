@@ -107,7 +107,7 @@ impl Rows {
     }
 }
 
-/// A kernel as tables have it.
+/// The values of a kernel for tables.
 struct Cells {
     all: [String; 19],
     /// If it is a stub, its proof is shown.

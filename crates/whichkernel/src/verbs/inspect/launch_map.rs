@@ -246,7 +246,7 @@ fn as_text(
     let conclusion = answers::map_conclusion(&file.path().to_string_lossy(), map);
     out += &match (conclusion.is_whole(), c.is_complete()) {
         (true, _) => lang.text_with("inspect-map-complete", &[("calls", number(c.sites))]),
-        // Every call that was found was read; the conclusion says what else there may be.
+        // Every call that was found was read; the conclusion states possible others.
         (false, true) => conclusion_text(lang, &conclusion),
         (false, false) => {
             lang.text_with("inspect-map-incomplete", &[("calls", number(c.sites)), ("read", number(c.sites_decoded))])

@@ -29,7 +29,7 @@ pub struct GemmFinding {
     /// island, duplicate, never-named, no-fallback, other-units or unreadable
     pub kind: String,
     pub leaf: String,
-    /// M, N, batch and K of the row; empty where it is about no row.
+    /// M, N, batch and K of the row; empty if the finding is not about a row.
     pub key: Vec<i64>,
     pub detail: String,
 }
@@ -38,10 +38,10 @@ impl Answer for GemmLint {
     const SCHEMA: &'static str = "whichkernel.gemm-lint/1";
 }
 
-/// Findings of a kind that the text lists.
+/// The maximum number of findings per kind in the text.
 const SHOWN: usize = 10;
 
-/// Exit 1 where there are findings.
+/// Exit code 1 if there are findings.
 pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let dirs = find(path).about(path.display())?;
     let target = target(path, &dirs, args)?;
@@ -72,7 +72,7 @@ fn has(dir: &LibraryDir, target: &str) -> bool {
     dir.listing().has(&format!("TensileLibrary_lazy_{target}.dat"))
 }
 
-/// The target of --gpu or --target, else the only one that there is.
+/// The target of --gpu or --target, otherwise the only target of the catalogs.
 fn target(path: &Path, dirs: &[LibraryDir], args: &Args) -> say::Result<String> {
     let names = dirs.iter().flat_map(|dir| dir.listing().names());
     let rest = |name: &str| Some(name.strip_prefix("TensileLibrary_lazy_")?.strip_suffix(".dat")?.to_owned());

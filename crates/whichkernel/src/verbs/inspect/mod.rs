@@ -1,4 +1,4 @@
-//! `whichkernel inspect TARGET`: shows what a file ships or a process has loaded.
+//! `whichkernel inspect TARGET`: shows the device code in a file or the GPU stack of a process.
 
 mod args;
 mod bundle_table;

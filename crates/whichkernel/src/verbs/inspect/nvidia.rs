@@ -9,7 +9,7 @@ use report::{Column, Table};
 use say::Say as _;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports what could not be read, with offsets in the section, on stderr.
+/// Reports unreadable parts, with offsets in the section, on stderr.
 pub fn complain(file: &File, found: &Inventory, context: &Context) {
     let inside = found.rows.iter().filter_map(|row| row.error.as_ref());
     for error in found.sections.iter().flat_map(|s| &s.errors).chain(inside).take(20) {
@@ -24,7 +24,7 @@ pub fn complain(file: &File, found: &Inventory, context: &Context) {
 struct Summary {
     kind: EntryKind,
     images: usize,
-    /// Over all images, like AMD's over all code objects: a kernel that occurs twice counts twice.
+    /// Counts over all images, as for AMD over all code objects: a kernel that occurs twice counts twice.
     kernels: usize,
     registers: BTreeSet<u32>,
     stored: u64,
@@ -32,7 +32,7 @@ struct Summary {
     compression: BTreeSet<Compression>,
 }
 
-/// By region and number; the name contains the number's suffix.
+/// Keyed by region and number; the name contains the number's suffix.
 fn summaries(found: &Inventory, select: &Select) -> BTreeMap<(Region, u32, String), Summary> {
     let mut all = BTreeMap::new();
     for row in found.rows.iter().filter(|row| select.named(&row.target())) {

@@ -1,4 +1,4 @@
-//! `--record`: records what a file and a kernel catalog ship (rung Shipped) and what a process has loaded (rung
+//! `--record`: records the content of a file or kernel catalog (rung Shipped) and the libraries of a process (rung
 //! Loaded).
 
 use super::Args;

@@ -95,7 +95,7 @@ fn bundles(report: &FileReport, context: &Context) -> String {
     context.lang.text_with("inspect-bundles", &args)
 }
 
-/// Where code that was split off from the file is now.
+/// The location of code that was moved out of the file.
 fn archives(report: &FileReport, context: &Context) -> String {
     let Some(kpack) = &report.kpack else { return String::new() };
     let lang = &context.lang;

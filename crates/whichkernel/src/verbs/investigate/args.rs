@@ -3,7 +3,7 @@
 use crate::context::Format;
 use std::path::PathBuf;
 
-/// Look with every observer there is, record what they see, and grade every claim and question
+/// Run all available observers, record the results, and grade every claim and question
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -29,7 +29,8 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
-    /// Fetch what can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe never fetches)
+    /// Fetch everything that can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe
+    /// never fetches)
     #[arg(long)]
     pub yes: bool,
 

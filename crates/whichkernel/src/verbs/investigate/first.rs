@@ -1,4 +1,5 @@
-//! What is investigated, and the first lines: this machine with its verdict, a file, or the built-in field notes and why.
+//! The subject of the investigation and its first lines: this machine with its verdict, a file, or the built-in field
+//! notes and the reason for using them.
 
 use super::Args;
 use crate::asked::why::find::{Wanted, choose};
@@ -21,7 +22,7 @@ const MACHINE: &str = "this-machine";
 
 pub enum First {
     File(PathBuf),
-    /// Asked for by name, or because there is nothing else here.
+    /// Requested by name, or used because nothing else is available.
     Notes {
         instead: bool,
     },
@@ -48,7 +49,8 @@ impl First {
             return Ok(First::Notes { instead: true });
         }
         let text = Machine::this(&ObserveContext::default()).of_this_machine();
-        // As `init` writes it, so that `check` and `report` can be asked of the same file. Where nothing can be written the answer is worth having.
+        // Writes the same file as `init`, so that `check` and `report` can use it. If it cannot be written, the answer
+        // is still useful.
         let _ = files::create_dir_all(&context.ledger, Access::Private);
         let _ = files::replace(&context.ledger.join(format!("{MACHINE}.toml")), Access::Private, &text);
         let answer = Box::new(verdict(&host, &found, chosen.as_ref()));
@@ -73,7 +75,7 @@ impl First {
             First::File(path) => {
                 let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
                 let name = whole.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                // Two files of one name in two places are two investigations.
+                // Two files with the same name in different directories are two investigations.
                 format!("report-{}-{:08x}", plain(&name), hash(&whole.to_string_lossy()))
             }
             First::Machine { .. } => {
@@ -83,7 +85,7 @@ impl First {
         }
     }
 
-    /// What stands before the claims, and what after them.
+    /// The lines before the claims and the lines after them.
     pub fn lines(&self, context: &Context) -> (String, String) {
         let screen = Screen { lang: &context.lang, width: context.width.unwrap_or(80).max(40) };
         let text = |message: Message| context.lang.say(&message);
@@ -137,7 +139,7 @@ fn subject(answer: &Answer, pid: Option<u32>, context: &Context) -> String {
     })
 }
 
-/// FNV-1a: the same for the same path on every run, which the standard hasher does not promise.
+/// FNV-1a gives the same value on every run; the standard hasher does not guarantee that.
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,4 +1,4 @@
-//! `investigate init`: creates a starting file from what is on this machine.
+//! `investigate init`: creates a starting file from the facts of this machine.
 
 use crate::context::Context;
 use investigate::Machine;

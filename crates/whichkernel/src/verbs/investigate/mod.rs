@@ -49,7 +49,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         context.note(&format!("whichkernel: {error}"));
     }
     let mut pages = Beside::new(&investigation, first.folder(), context);
-    // First what is here, without asking anybody; then, asked once, what could be fetched; then what that brought.
+    // First examines this machine without asking. Then offers everything that could be fetched, in one question, and
+    // examines the fetched files.
     let mut run = Run { investigation, around, ledger, context };
     let (mut graded, mut looked) = run.look(args, &mut pages)?;
     pages.renew();
@@ -80,7 +81,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs every observer on what is here, and grades the results.
+    /// Runs every observer on this machine, and grades the results.
     fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> say::Result<(Graded, Vec<Looked>)> {
         let (context, investigation) = (self.context, &self.investigation);
         // The time connects a sweep with its sightings, so each look has its own.
@@ -94,7 +95,7 @@ impl Run<'_> {
             self.ledger = Some(context.open_ledger()?);
             pages.step();
         }
-        // For a long ledger: first each observer's last results, then what the claims can use.
+        // For a long ledger: reads first each observer's last results, then the observations that the claims can use.
         let reader = Reader::open(&context.ledger)?;
         let before = reader.last_runs()?;
         let id = reader.id()?.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Offers to fetch missing things that would decide claims: shows their size and the claims, fetches if the user
-//! agrees, and reports which claims were decided. Never without asking in a pipe.
+//! Offers to fetch missing runtimes and trees that would decide claims: shows their size and the claims, fetches if the
+//! user agrees, and reports which claims were decided. In a pipe, nothing is fetched without `--yes`.
 
 use crate::asked::tree_record::look;
 use crate::context::Context;
@@ -19,7 +19,7 @@ const QUICK: [&str; 2] = ["ggml", "tools"];
 const DEEP: [&str; 3] = ["ggml", "tools", "rocblas"];
 const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 
-/// Returns what was fetched, with the claims that it can decide.
+/// Returns the fetched items, with the claims that each can decide.
 pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<FetchStep>> {
     let lang = &context.lang;
     let has_runtime = Places::of_this_machine(around, crate::command_check::takes).files.contains_key("libggml-hip.so");

@@ -75,7 +75,7 @@ impl Look for Lister {
     }
 }
 
-/// The code of a kernel, and what it proves.
+/// The code of a kernel, and the proof from its instructions.
 fn read(object: &CodeObject<'_>, mangled: &str) -> Option<(Vec<Line>, Proof)> {
     let decoder = Decoder::new(Target::find(object.processor())?)?;
     let functions = object.functions().ok()?;

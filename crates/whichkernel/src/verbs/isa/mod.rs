@@ -89,8 +89,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     })
 }
 
-/// Every file below a directory that has AMD device code. A file that may have some but cannot be examined gives an
-/// error of its own. `refused`: what was not even unpacked.
+/// Every file below a directory that has AMD device code. A file that may have some but cannot be examined gives a
+/// separate error. `refused`: files that were not even unpacked.
 fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (mut found, mut unread) = inputs::device_files(dir);
     unread.extend(refused.iter().map(|why| Unread::new(dir, Message::verbatim(why))));

@@ -68,7 +68,7 @@ pub fn of(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
         } else {
             row.extend([thousands(group.kernels), thousands(group.stubs)]);
         }
-        // If nothing could be counted, that is not zero.
+        // A group that could not be counted is shown as a dash, not as zero.
         let number = |count: u64| if group.is_uncounted() { "-".to_owned() } else { thousands(count) };
         row.push(number(tally.instructions));
         row.extend(COLUMNS.iter().map(|(_, families)| number(families.iter().map(|f| tally.family(*f)).sum())));

@@ -32,7 +32,7 @@ fn text(verdict: &LakeVerdict, context: &Context) -> String {
     for one in &verdict.ledgers {
         let id = one.ledger.get(..8).unwrap_or(&one.ledger);
         for problem in &one.problems {
-            let _ = writeln!(out, "{}", alarm(&format!("{id}: {problem}")));
+            let _ = writeln!(out, "{}", alarm(&format!("{id}: {}", problem.in_words(lang))));
         }
         let args = [
             ("file", one.file.to_string_lossy().into()),

@@ -61,7 +61,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// No match: an unknown name is a typo, which is different from an observer without observations.
+/// If nothing matches, an unknown name is reported as a typo; it differs from an observer without observations.
 fn check_only(reader: &Reader, only: &str) -> say::Result<()> {
     if only == "notes" || Rung::ALL.iter().any(|rung| rung.name() == only) {
         return Ok(());
@@ -109,11 +109,11 @@ fn cells(line: &Line, lang: &Lang) -> [String; 9] {
     };
     let observer = format!("{} {}", seen.observer, seen.version);
     let rung = report::rung_text(lang, seen.rung);
-    let (saw, subject) = (seen.saw.clone(), seen.subject.clone());
+    let (saw, subject) = (seen.saw.in_words(lang), seen.subject.clone());
     [row, time, seen.id.short().to_owned(), observer, rung, saw, subject, trust(seen, lang), origin]
 }
 
-/// What limits the observation, if anything.
+/// The limits of the observation, if there are any.
 fn trust(seen: &ObservationLine, lang: &Lang) -> String {
     let mut words = Vec::new();
     if seen.contaminated {

@@ -16,7 +16,7 @@ mod show;
 mod sign;
 mod verify;
 
-/// What was observed: list, show, export, import, annotate and verify it
+/// Work with the recorded observations: list, show, export, import, annotate and verify
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]

@@ -2,10 +2,10 @@
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use evidence::{Finding, saw};
+use evidence::{Canary, Contamination, saw};
 use ledger::{Measured, Reader, Row, Shown};
 use report::{Lang, Table};
-use say::bail;
+use say::{Message, bail, say};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -103,13 +103,7 @@ fn text(row: &Shown, lang: &Lang) -> String {
         line("observer", &format!("{} {}", recorded.observer().name, recorded.observer().version));
         line("rung", &report::rung_text(lang, recorded.rung()));
         line("subject", &recorded.subject().to_string());
-        line(
-            "saw",
-            &match recorded.finding() {
-                Finding::Blocked { why, said, .. } => format!("blocked: {}", say::kept(lang, said.as_ref(), why)),
-                _ => saw(recorded),
-            },
-        );
+        line("saw", &saw(recorded).in_words(lang));
         let view = recorded.field_of_view();
         let views: Vec<String> = view.views.iter().map(|view| format!("{} {}", view.topic, view.about)).collect();
         line("view", views.join(", ").trim());
@@ -124,8 +118,8 @@ fn text(row: &Shown, lang: &Lang) -> String {
         if coverage.lost > 0 {
             line("lost", &coverage.lost.to_string());
         }
-        line("contamination", &state(recorded.contamination_state()));
-        line("canary", &state(recorded.canary_seen()));
+        line("contamination", &lang.say(&contamination(recorded.contamination_state())));
+        line("canary", &lang.say(&canary(recorded.canary_seen())));
         for evidence in recorded.raw_evidence() {
             line("evidence", &format!("{} ({}, {} bytes)", evidence.sha256, evidence.kind, evidence.size));
         }
@@ -135,13 +129,22 @@ fn text(row: &Shown, lang: &Lang) -> String {
     out
 }
 
-/// `contaminated: offloaded 0/29 layers`: the state and its details, in the ledger's terms.
-fn state(value: &impl serde::Serialize) -> String {
-    let Ok(serde_json::Value::Object(map)) = serde_json::to_value(value) else { return String::new() };
-    let words = map.values().map(|value| match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(items) => items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    });
-    words.collect::<Vec<_>>().join(": ")
+fn contamination(state: &Contamination) -> Message {
+    match state {
+        Contamination::Untouched => say!("ledger-untouched"),
+        Contamination::Certified { certificate } => say!("ledger-certified", certificate),
+        Contamination::Unchecked => say!("ledger-unchecked"),
+        Contamination::Contaminated { differences } => {
+            say!("ledger-contaminated", differences = differences.join(", "))
+        }
+    }
+}
+
+fn canary(canary: &Canary) -> Message {
+    let what = canary.what().map(|seen| seen.said.unwrap_or_else(|| Message::verbatim(seen.english)));
+    match (canary, what) {
+        (Canary::InTarget(_), Some(what)) => say!("ledger-canary-target", what),
+        (Canary::InChild(_), Some(what)) => say!("ledger-canary-child", what),
+        _ => say!("ledger-canary-none"),
+    }
 }

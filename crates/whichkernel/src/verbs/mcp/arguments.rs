@@ -83,7 +83,7 @@ pub fn words(tool: &Offered, verb: &Command, given: &Map<String, Value>) -> Resu
             Some(one) if !is_flag(arg) => word(one).map(|word| vec![word]),
             Some(_) => None,
         };
-        let values = values.ok_or_else(|| format!("'{}' has not the type that its schema says", name(arg)))?;
+        let values = values.ok_or_else(|| format!("'{}' does not have the type of its schema", name(arg)))?;
         if arg.is_positional() {
             positional.extend(values);
         } else {

@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output, Stdio};
 use tools::{Offered, TOOLS};
 
-/// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
-///
-/// An agent's program starts it. It writes nothing, connects to nothing and starts no program but itself and git, which reads the clones that
-/// the client names; where the kernel has Landlock it sees to that. It ends with its input.
+/// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output // An agent's
+/// program starts it. It writes nothing, connects to nothing, and starts no program except itself and git, which reads
+/// the clones that the client names. If the kernel has Landlock, it enforces this. The server ends with its input.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
@@ -48,13 +47,13 @@ struct Looking {
 
 impl Offer for Looking {
     fn about(&self) -> [String; 3] {
-        let held = if self.held { " The kernel holds it to that." } else { "" };
+        let held = if self.held { " The Linux kernel enforces this." } else { "" };
         let use_it = format!(
-            "Which GPU kernel runs, and how do we know? Start with explain (no files needed) or check. Every answer says on which \
-             rung it stands: declared (source), shipped (file), loaded, selected (dry run), launched, completed. Never report a \
-             lower rung as a higher one, and repeat what an answer says was not asked, lost or not observed. Answers leave \
-             out null fields and other languages; the linked resource has all of it, and whichkernel://schema/NAME a schema. Nothing here writes, connects or runs anything but git reading \
-             clones.{held}"
+            "Which GPU kernel runs, and how do we know? Start with explain (no files needed) or check. Every answer states \
+             its rung: declared (source), shipped (file), loaded, selected (dry run), launched, completed. Never report a \
+             lower rung as a higher one, and repeat what an answer reports as not requested, lost or not observed. Answers \
+             omit null fields and other languages; the linked resource has everything, and whichkernel://schema/NAME \
+             has the schema. No tool writes files, opens connections or runs programs, except git to read clones.{held}"
         );
         ["whichkernel".into(), env!("CARGO_PKG_VERSION").into(), use_it]
     }
@@ -102,9 +101,7 @@ impl Offer for Looking {
 fn done(ran: &Output) -> Done {
     let said = String::from_utf8_lossy(&ran.stderr);
     match ran.status.code() {
-        None => {
-            Done::failed(format!("the tool stopped on a defect of its own ({}); please report it\n{said}", ran.status))
-        }
+        None => Done::failed(format!("the tool crashed ({}); please report this\n{said}", ran.status)),
         Some(code) if code == i32::from(COULD_NOT_RUN) => Done::failed(said.trim_end()),
         Some(_) => {
             let mut notes: Vec<String> = said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();

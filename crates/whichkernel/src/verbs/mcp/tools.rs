@@ -30,22 +30,22 @@ pub const TOOLS: &[Offered] = &[
         verb: "explain",
         arguments: &["words", "gpu", "ty", "columns", "release"],
         answers: &["explain", "term", "term-list"],
-        remark: "From built-in tables: no files, no network; declared, never observed. Without a GPU in the question it looks \
-                 which one this machine has.",
+        remark: "Uses built-in tables: no files, no network. Answers are declared, never observed. Without a GPU in the \
+                 question, it uses this machine's GPU.",
         ..PLAIN
     },
     Offered {
         verb: "check",
         arguments: &["file", "claim", "only", "all", "here"],
         answers: &["check"],
-        remark: "Reads this user's ledger; exits with no answer of its own where nothing was recorded.",
+        remark: "Reads this user's ledger. Has no answer if nothing was recorded.",
         ..PLAIN
     },
     Offered {
         verb: "source",
         arguments: rules!("tree", "thresholds", "against", "chain", "with", "route", "from", "to"),
         answers: &["source", "chain", "diff", "rocblas-source"],
-        remark: "What the source declares is not what runs.",
+        remark: "The source rule does not show what runs.",
         ..PLAIN
     },
     Offered {
@@ -54,21 +54,21 @@ pub const TOOLS: &[Offered] = &[
         required: &["source"],
         always: &["--no-dryrun"],
         answers: &["map"],
-        remark: "From source alone; nothing is run.",
+        remark: "Uses only the source; runs nothing.",
         ..PLAIN
     },
     Offered {
         verb: "diff",
         arguments: rules!("a", "b", "kernel", "target_a", "target_b", "bundle_a", "bundle_b", "mnemonics"),
         answers: &["diff", "diff-kernel"],
-        remark: "Here of two source trees or two files with GPU code; runtimes and cards would need a dry run.",
+        remark: "Here it compares two source trees or two files with GPU code; runtimes and cards would need a dry run.",
         ..PLAIN
     },
     Offered {
         verb: "history",
         arguments: rules!("tree", "since", "brief"),
         answers: &["history"],
-        remark: "Slow on long ranges.",
+        remark: "Slow for long ranges.",
         ..PLAIN
     },
     Offered {
@@ -103,14 +103,14 @@ pub const TOOLS: &[Offered] = &[
             "inspect-process",
             "many",
         ],
-        remark: "Shipped is not launched.",
+        remark: "Shows what a file ships, not what was launched.",
         ..PLAIN
     },
     Offered {
         verb: "isa",
         arguments: &["files", "target", "kernel", "by", "mnemonics", "list", "has"],
         answers: &["isa", "isa-has", "isa-list", "many"],
-        remark: "What is counted is what was decoded: see the coverage in the answer.",
+        remark: "Counts only decoded instructions; see the coverage in the answer.",
         ..PLAIN
     },
     Offered {
@@ -118,7 +118,7 @@ pub const TOOLS: &[Offered] = &[
         arguments: &["root"],
         unless: &[("root", "--root=/")],
         answers: &["doctor"],
-        remark: "Read from files; nothing is tried, so what only a trial shows is not known.",
+        remark: "Only reads files and tests nothing, so results that need a test are unknown.",
         ..PLAIN
     },
     Offered {
@@ -126,7 +126,7 @@ pub const TOOLS: &[Offered] = &[
         arguments: &["replay", "gpu"],
         required: &["replay"],
         answers: &["probe"],
-        remark: "Here only of recorded answers; no server is asked.",
+        remark: "Here it only replays recorded answers; it contacts no server.",
         ..PLAIN
     },
 ];

@@ -55,7 +55,7 @@ pub fn server(context: &Context) -> say::Result<Found> {
     }
 }
 
-/// Finds the process of this machine that it is.
+/// Adds the process on this machine that belongs to the server.
 pub fn process(found: Found) -> Found {
     if !found.at.to.is_here() {
         return found;

@@ -49,7 +49,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     let mut look = |pid: u32| launch_observer::open(vec![pid], args.record);
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
-    let say = &mut |line: &str| context.progress(line);
+    let say = &mut |line: &say::Message| context.progress(&context.lang.say(line));
     let (mut answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
     for lane in &mut answer.lanes {
         lane.command = ledger::redact::command(&lane.command);

@@ -1,5 +1,5 @@
-//! `whichkernel probe`: what a server actually evaluates for a prompt, how fast, and what the source rules declare for
-//! that.
+//! `whichkernel probe`: the tokens that a server actually evaluates for a prompt, the speed, and the paths in the
+//! source rules.
 
 mod find;
 mod lanes;
@@ -19,11 +19,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use sys::files::{self, Access};
 
-/// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules
-///
-/// Asks an Ollama, a llama-server, a vLLM or an OpenAI-compatible server with prompts of exact lengths that mean nothing, and reads what it
-/// answers. Only the address that was typed is asked, or a server that is seen to listen on this machine. With --lane the server is started
-/// here, once for each setting.
+/// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules // Sends prompts of
+/// exact lengths, without meaning, to an Ollama, a llama-server, a vLLM or an OpenAI-compatible server, and reads the
+/// answers. Contacts only the given address, or a server that listens on this machine. With --lane, the server is
+/// started here, once for each setting.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// http://HOST:PORT or unix:/PATH [default: a server listening on this machine]
@@ -173,7 +172,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> say::Result<Answer> {
     if let Some(why) = blind {
         session.leave_out("--watch", why);
     }
-    let run = climbed(session, &mut plan, whole, &mut |line| context.progress(line));
+    let run = climbed(session, &mut plan, whole, &mut |line| context.progress(&context.lang.say(line)));
     if let Some(dir) = &args.save {
         replay::write(dir, &run.recording).about(dir.display())?;
     }

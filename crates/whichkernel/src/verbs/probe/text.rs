@@ -43,7 +43,7 @@ fn folded(text: &str, width: Option<usize>) -> String {
     text.lines().flat_map(|line| report::wrap(line, width)).map(|line| format!("{line}\n")).collect()
 }
 
-/// What the counts and the paths rest on.
+/// The sources of the counts and of the paths.
 fn rests_on(answer: &Answer, lang: &Lang) -> String {
     let mut out = String::new();
     let marks: BTreeSet<_> = answer.probes.iter().flat_map(|probe| &probe.marks).collect();
@@ -85,7 +85,7 @@ fn rests_on(answer: &Answer, lang: &Lang) -> String {
     out
 }
 
-/// What was requested or searched for and not available.
+/// Requested or expected data that is not available.
 pub fn missing(answer: &Answer, lang: &Lang) -> String {
     let line = |one: &Missing| format!("{}\n", lang.say(&say!("probe-left-out", what = one.what, why = one.why)));
     answer.left_out.iter().map(line).collect()
@@ -152,7 +152,7 @@ fn server(answer: &Answer, lang: &Lang) -> String {
         let _ = writeln!(out, "{}", lang.text_with("probe-quantization", &[("level", level.as_str().into())]));
     }
     if let Some(from) = &server.build_from {
-        let args = [("build", server.build.unwrap_or(0).to_string().into()), ("from", from.as_str().into())];
+        let args = [("build", server.build.unwrap_or(0).to_string().into()), ("from", from.in_words(lang).into())];
         let _ = writeln!(out, "{}", lang.text_with("probe-build", &args));
     }
     for fact in &server.facts {
@@ -302,7 +302,7 @@ fn course(answer: &Answer, lang: &Lang) -> String {
     for change in &answer.changes {
         let declared = match change.declared.as_slice() {
             [] => lang.text("probe-change-undeclared"),
-            some => some.join("; "),
+            some => some.iter().map(|what| what.in_words(lang)).collect::<Vec<_>>().join("; "),
         };
         let args = [
             ("at", change.at.to_string().into()),

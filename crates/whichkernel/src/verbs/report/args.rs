@@ -59,7 +59,7 @@ pub enum Export {
     Profiler,
 }
 
-// What an export needs besides the ledger. This must not be a doc comment, because clap would use it as the verb's
+// The inputs of an export besides the ledger. This must not be a doc comment, because clap would use it as the verb's
 // text.
 #[derive(Debug, clap::Args)]
 pub struct Given {

@@ -9,10 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::interrupt;
 
-/// Build ggml's HIP backend for any target with this machine's clang; needs no GPU
-///
-/// Needs clang (21 or 22) and lld; HIP's headers and device libraries come from Debian's packages (under a megabyte). All of it takes
-/// about 47 processor minutes; a build that was stopped goes on where it was, and a unit that is there is not compiled again.
+/// Build ggml's HIP backend for any target with this machine's clang; needs no GPU // Needs clang (21 or 22) and lld;
+/// HIP's headers and device libraries come from Debian's packages (under a megabyte). A full build takes about 47 CPU
+/// minutes. An interrupted build continues where it stopped, and existing units are not compiled again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A checkout of llama.cpp, ggml or Ollama

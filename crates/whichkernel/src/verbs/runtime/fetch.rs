@@ -1,4 +1,4 @@
-//! `runtime fetch`: shows what it would fetch and the size, asks, and fetches it.
+//! `runtime fetch`: shows the files and their size, asks, and fetches them.
 
 use crate::context::{Context, Format};
 use crate::fetching::bring;

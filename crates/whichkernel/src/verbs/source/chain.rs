@@ -198,7 +198,7 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
 fn stops(chain: &Chain, context: &Context) -> Vec<String> {
     let lang = &context.lang;
     let mut out: Vec<String> =
-        chain.open.iter().map(|open| lang.text_with("chain-open", &[("why", open.as_str().into())])).collect();
+        chain.open.iter().map(|open| lang.text_with("chain-open", &[("why", open.in_words(lang).into())])).collect();
     if chain.unresolved_calls > 0 {
         let named: Vec<String> =
             chain.unresolved.iter().map(|open| format!("{} ({})", open.call, at(&open.at))).collect();
@@ -222,7 +222,7 @@ fn target(step: &ChainStep, context: &Context) -> String {
     }
 }
 
-/// One row per branch and end: what is launched or called, and the lines on the path.
+/// One row per branch and end: the launch or call, and the lines on the path.
 fn branches(chain: &Chain, context: &Context) -> String {
     let mut table = Table::new(vec![
         Column::left("branch", context.lang.text("chain-column-branch")),

@@ -64,15 +64,10 @@ fn nvidia(path: &Path, file: &str, device: &Device) -> say::Result<(Code, BTreeS
         *known = row.sm.max(*known);
     }
     let taken = found.rows.iter().filter(runs).filter(|row| newest.get(&key(row)) == Some(&row.sm));
-    let kernels = taken.flat_map(|row| {
-        let cubin = row.cubin.iter();
-        cubin.flat_map(move |cubin| cubin.kernels.iter().map(move |kernel| (row.sm, kernel)))
-    });
-    let needs = kernels.filter_map(|(sm, kernel)| {
+    let kernels = taken.flat_map(|row| row.cubin.iter().flat_map(|cubin| &cubin.kernels));
+    let needs = kernels.filter_map(|kernel| {
         let registers = kernel.registers.or(kernel.registers_section)?;
-        // Since 9.0 the section includes the bytes that the system reserves.
-        let reserved = if sm >= 90 { 1024 } else { 0 };
-        let shared = u32::try_from(kernel.shared.saturating_sub(reserved)).ok()?;
+        let shared = u32::try_from(kernel.shared).ok()?;
         // The driver gives every kernel at least 16 registers.
         Some((kernel.name.as_str(), CubinNeeds { registers: registers.max(16), shared }))
     });

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 /// For up to this many rows, unspecified versions are varied.
 const FEW_CELLS: usize = 64;
 
-/// About twice what a question to a tree needs.
+/// About twice the memory that a question to a tree needs.
 const HEAP: usize = 64 << 20;
 
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
@@ -107,7 +107,9 @@ fn csv_shape(shape: Option<ShapeAt>) -> String {
     let dims = |dims: Option<[i64; 3]>| dims.map_or_else(open, dims_text);
     let why = match shape.undetermined.as_slice() {
         [] => String::new(),
-        all => format!("\"{}\"", all.join("; ").replace('"', "\"\"")),
+        all => {
+            format!("\"{}\"", all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ").replace('"', "\"\""))
+        }
     };
     let [grid, block] = [shape.grid, shape.block].map(dims);
     format!(",{grid},{block},{},{},{why}", number(shape.warps), number(shape.shared))
@@ -176,7 +178,8 @@ fn table(survey: &Survey<'_>, context: &Context) -> Table {
                 let path = choice.map_or("UNDETERMINED".to_owned(), |choice| choice.path.to_string());
                 let variant =
                     choice.filter(|choice| choice.variant > 0).map_or(String::new(), |c| c.variant.to_string());
-                let kernel = choice.map_or_else(|| answer.outcome.why(), |choice| choice.kernel.clone());
+                let why = || answer.outcome.why().map_or(String::new(), |why| context.lang.say(&why));
+                let kernel = choice.map_or_else(why, |choice| choice.kernel.clone());
                 let row = [device.target.clone(), name.clone(), range, path, variant, kernel];
                 table.row(row.into_iter().chain(shape_cells(answer, device).into_iter().filter(|_| shapes)));
             }
@@ -202,17 +205,17 @@ fn shape_cells(answer: &Answer, device: &Device) -> [String; 4] {
 
 /// Why parts of launches are not known, each reason once with the number of rows.
 fn open_shapes(survey: &Survey<'_>, context: &Context) -> String {
-    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let settled = survey.answers.iter().flatten().flatten().filter(|answer| choice_of(answer).is_some());
     for shape in settled.filter_map(|answer| answer.launch.as_ref()?.shape.as_ref()) {
         for (part, name) in SHAPE_PARTS.iter().enumerate() {
             if let Some(why) = shape.why(part) {
-                *reasons.entry((name, why)).or_default() += 1;
+                *reasons.entry((name, context.lang.say(why))).or_default() += 1;
             }
         }
     }
-    let one = |((part, why), rows): (&(&str, &str), &usize)| {
-        let says = [("part", (*part).into()), ("why", (*why).into()), ("rows", (*rows).into())];
+    let one = |((part, why), rows): (&(&str, String), &usize)| {
+        let says = [("part", (*part).into()), ("why", why.clone().into()), ("rows", (*rows).into())];
         format!("{}\n", context.lang.text_with("source-shape-open", &says))
     };
     reasons.iter().map(one).collect()

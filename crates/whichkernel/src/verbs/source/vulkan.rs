@@ -1,4 +1,4 @@
-//! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product with weights.
+//! `source TREE --backend vulkan`: the choices of ggml's Vulkan backend for a product with weights.
 
 use super::Args;
 use crate::asked::dry::vulkan::reported;
@@ -94,7 +94,8 @@ impl Show for VulkanDeclared {
 
     fn text(&self, context: &crate::context::Context) -> String {
         let mut out = self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default();
-        let mut reasons: Vec<&str> = self.cells.iter().filter_map(|cell| cell.undetermined.as_deref()).collect();
+        let open = self.cells.iter().filter_map(|cell| cell.undetermined.as_ref());
+        let mut reasons: Vec<String> = open.map(|why| why.in_words(&context.lang)).collect();
         reasons.sort_unstable();
         reasons.dedup();
         for reason in reasons {

@@ -120,7 +120,7 @@ pub enum Until {
     Idle,
 }
 
-/// What the window is called in the ledger.
+/// The name of the window in the ledger.
 pub fn window(args: &Args) -> String {
     let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let pids: Vec<String> = args.pid.iter().map(u32::to_string).collect();

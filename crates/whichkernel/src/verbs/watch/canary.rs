@@ -33,7 +33,7 @@ pub fn in_target(
                 Ok(true) => break Ok(()),
                 Err(error) if !started => break Err(error),
                 Ok(false) if Instant::now() > patience => {
-                    break Err(std::io::Error::other("it says that it is not ready"));
+                    break Err(std::io::Error::other(say!("server-loading")));
                 }
                 Err(error) if Instant::now() > patience => break Err(error),
                 _ => std::thread::sleep(Duration::from_millis(50)),
@@ -78,8 +78,7 @@ pub fn in_target(
     if count == 0 {
         return Ok(Some(error!("command-canary-unseen", url, server)));
     }
-    let count = count.to_string();
-    source.canary_in_target(format!("a one-token request to {server} gave {count} launches"));
+    source.canary_in_target(say!("canary-request", server, count));
     let args = [("server", server.into()), ("count", count.into())];
     crate::context::tell(format_args!("{}", context.lang.text_with("watch-canary-asked", &args)));
     Ok(None)

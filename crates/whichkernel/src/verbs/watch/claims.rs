@@ -54,7 +54,7 @@ impl Judged {
             out.push_str(&format!("\n{}\n{}", title("title"), table.text(context.width)));
         }
         for (what, why) in &self.claims.unread {
-            let args = [("what", what.clone().into()), ("why", why.clone().into())];
+            let args = [("what", what.clone().into()), ("why", lang.say(why).into())];
             out.push_str(&format!("{}\n", lang.text_with("watch-claim-unread", &args)));
         }
         out

@@ -1,4 +1,4 @@
-//! The final output: the table, the figures per token, and how well launches were seen.
+//! The final output: the table, the figures per token, and how completely launches were seen.
 
 use super::claims::Judged;
 use super::{alarm, claims, table};
@@ -101,9 +101,10 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
     for unseen in &account.gaps {
         line("watch-gap", &[("what", lang.say(&unseen.what())), ("why", lang.say(&unseen.why()))]);
     }
+    let what = account.canary.what().map_or(String::new(), |what| what.in_words(lang));
     match &account.canary {
-        Canary::InTarget { what } => line("watch-canary-target", &[("what", what.clone())]),
-        Canary::InChild { what } => line("watch-canary-child", &[("what", what.clone())]),
+        Canary::InTarget(_) => line("watch-canary-target", &[("what", what)]),
+        Canary::InChild(_) => line("watch-canary-child", &[("what", what)]),
         Canary::None => line("watch-canary-none", &[]),
     }
     if let Some(cost) = account.cost_ns {

@@ -1,4 +1,4 @@
-//! `--trace FILE`: every launch in order, one JSON object per line; at the end the counts, and what is missing.
+//! `--trace FILE`: every launch in order, one JSON object per line; at the end the counts and the gaps.
 
 use launch::lines::{Closing, End, Line, Missed};
 use say::{Context as _, say};

@@ -17,7 +17,7 @@ use sys::http::Address;
 use why::fix_run::{Compared, Outcome, State};
 use why::{Cause, Change, Fix, FixRun, Now, PROMPT, Phase};
 
-/// The variable that a test server's command line is filled in from.
+/// The variable of a lane that fills the placeholder in the command line of a test server.
 const VALUE: &str = "WHICHKERNEL_FIX";
 
 pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> say::Result<ExitCode> {
@@ -47,7 +47,7 @@ pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> sa
             why::fixes::set_option(words, names, &format!("{{{VALUE}}}"));
         }
     });
-    // What a lane lacks is said before anything is stopped.
+    // Errors in a lane are reported before anything is stopped.
     lanes.iter().try_for_each(|lane| lane.fill(&command, 0).map(drop))?;
     sys::interrupt::catch();
     running.enter()?;
@@ -85,7 +85,7 @@ fn emit(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing is stopped that could not be started again as it was.
+/// Refuses to stop a server that could not be started again as it was.
 fn may_change<'f>(looked: &Looked, number: usize, fix: &'f Fix) -> say::Result<(Running, &'f Change)> {
     let Some(change) = &fix.change else { bail!("why-fix-no-change", n = number) };
     let Some(pid) = looked.chosen.pid.filter(|_| looked.chosen.at.to.is_here()) else {
@@ -100,7 +100,7 @@ fn may_change<'f>(looked: &Looked, number: usize, fix: &'f Fix) -> say::Result<(
     Ok((Running::read(pid)?, change))
 }
 
-/// The same server twice: as it is, and with the fix. Both get the environment that it has now.
+/// Two lanes of the same server: unchanged, and with the fix. Both get its current environment.
 fn lanes_of(running: &Running, change: &Change) -> Vec<Lane> {
     let (name, old, new) = match change {
         Change::Option { old, new, .. } => (VALUE, old.clone(), new.clone()),
@@ -143,7 +143,8 @@ fn measured(
         until_seen: false,
     };
     let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).map_err(|error| error.message())?;
-    let (answer, runs) = compare(lanes, command, &live, &plan, home.outer(), None, &mut |line| context.progress(line));
+    let say = &mut |line: &say::Message| context.progress(&context.lang.say(line));
+    let (answer, runs) = compare(lanes, command, &live, &plan, home.outer(), None, say);
     if let Some(ended) = answer.ended {
         return Err(ended);
     }
@@ -176,13 +177,13 @@ fn measured(
     if compared.is_empty() { Err(say!("why-run-none")) } else { Ok(compared) }
 }
 
-/// Not more than the server's context has room for.
+/// The prompt length, limited by the server's context.
 fn prompt(looked: &Looked) -> u64 {
     let context = looked.facts.server.as_ref().and_then(|server| server.context.as_ref()).map(|known| known.value);
     context.map_or(PROMPT, |tokens| PROMPT.min(tokens.saturating_sub(64).max(1)))
 }
 
-/// With the fix only where it is faster; where that does not start, as it was.
+/// Starts the server with the fix only if the fix is faster; if that fails, starts it as it was.
 fn start_again(run: &mut FixRun, running: &Running, change: &Change, at: &Endpoint) {
     let keep = run.outcome == Outcome::Faster;
     if keep {

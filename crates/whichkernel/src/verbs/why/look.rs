@@ -1,4 +1,4 @@
-//! Looking at a server: who it is, what it says, what its process and machine show, and how fast it answers.
+//! Examines a server: its identity, its statements, its process and machine, and its speed.
 
 use super::Args;
 use crate::asked::why::find::{Chosen, Wanted, choose};
@@ -11,12 +11,12 @@ use server::{Counters, Identity};
 use std::time::Duration;
 use why::{ANSWER, Answer, Asked, Facts, Now, PROMPT};
 
-/// Requests that are sent.
+/// The number of requests.
 const RUNS: u64 = 3;
-/// An answer that no server cuts off.
+/// The length of an answer that no server cuts off.
 const SHORT: u64 = 16;
 
-/// A server, everything that is known of it, and the answer.
+/// A server, all facts about it, and the answer.
 pub struct Looked {
     pub chosen: Chosen,
     pub facts: Facts,
@@ -33,13 +33,13 @@ impl Looked {
         let wanted = Wanted { url: args.url.as_deref(), pid: args.pid, name: args.name.as_deref() };
         let chosen = choose(&found, &wanted, args.key.read(named)?)?;
         let identity = who(&chosen)?;
-        // Read before anything of ours is evaluated: what waits is others' work.
+        // Read before our own requests, so that waiting requests are those of other clients.
         let counters = counters(&chosen);
         let measured = match args.passive || args.fix.is_some() {
             true => Err(say!("why-unmeasured-passive")),
             false => measure(&chosen, &identity, args, context),
         };
-        // The first request loads a model: its runner, its log and its libraries are there only now.
+        // The first request loads a model, so its runner, log and libraries can only be read now.
         let found = doctor::Facts::read(&host);
         let facts = facts(&host, &found, &chosen, &args.log, identity, counters.clone(), args.gpu.as_deref())?;
         let (now, asked, unmeasured) = match measured {
@@ -51,7 +51,7 @@ impl Looked {
     }
 }
 
-/// Decode and prefill in tokens per second; an error says why there is none.
+/// Decode and prefill in tokens per second, or an error with the reason.
 fn measure(
     chosen: &Chosen,
     identity: &Identity,
@@ -71,12 +71,12 @@ fn measure(
         command: Vec::new(),
         wanted: probe::Wanted::default(),
     };
-    // A short context has no room for the usual prompt.
+    // A short context has no space for the usual prompt.
     let room = identity.context.map_or(PROMPT, |tokens| tokens.saturating_sub(ANSWER + 16).max(1));
     let prompt = PROMPT.min(room);
     let mut session = Session::open(live, None).map_err(|error| error.message())?;
     session.planned = RUNS;
-    // Ollama gives up where a model repeats itself too often (llm/server.go): then a shorter answer is asked for.
+    // Ollama aborts if a model repeats itself too often (llm/server.go); then a shorter answer is requested.
     let mut answer = ANSWER;
     let asked = session.prepare().and_then(|()| {
         let mut round = 0;

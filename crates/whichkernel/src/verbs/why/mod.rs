@@ -1,4 +1,4 @@
-//! `whichkernel why`: is this model slow, why, and what helps.
+//! `whichkernel why`: reports whether a model is slow, why, and what helps.
 
 mod fix;
 mod look;
@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(value_name = "URL", conflicts_with_all = ["pid", "name", "model"])]
     url: Option<String>,
 
-    /// The server with this process number
+    /// The server with this process ID
     #[arg(long, value_name = "N", conflicts_with_all = ["name", "model"])]
     pid: Option<u32>,
 
@@ -31,11 +31,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     name: Option<String>,
 
-    /// No server: this model file
+    /// Without a server: this model file
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 
-    /// The card: for --model, or in place of the one in this machine
+    /// The card: for --model, or instead of the card in this machine
     #[arg(long, value_name = "CARD")]
     gpu: Option<String>,
 
@@ -94,7 +94,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
 }
 
-/// A model file and a card: what the rules, the bounds and the card's memory say.
+/// The answer for a model file and a card, from the rules, the bounds and the card's memory.
 fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let Some(path) = &args.model else { bail!("why-gpu-needs-model") };
     let file = sys::regular_file::open(path).about(path.display())?;
@@ -112,7 +112,7 @@ fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The header, or why there is none.
+/// The header, or the reason why it cannot be read.
 fn header(mut file: impl std::io::Read) -> Result<gguf::Gguf, say::Message> {
     use say::Say as _;
     use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! A server process of this user's: how it was started, how it is stopped, and how it is started again.
+//! A server process of this user: how it was started, how to stop it, and how to start it again.
 
 use rustix::process::{Pid, Signal, kill_process};
 use say::{Context as _, Message, Say as _, bail, say};
@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 use why::Change;
 
-/// Longer than any server needs to end.
+/// The maximum time to wait for a server to end.
 const STOP: Duration = Duration::from_secs(30);
 /// Long enough to load a large model.
 const START: Duration = Duration::from_secs(600);
 const MOST: u64 = 4 << 20;
 
-/// Everything that is needed to start it again. Read before it is stopped.
+/// All information needed to start it again. Read before it is stopped.
 pub struct Running {
     pub pid: u32,
     program: PathBuf,
     words: Vec<String>,
     variables: Vec<(String, String)>,
     directory: PathBuf,
-    /// The file that it writes its log to.
+    /// Its log file.
     log: Option<PathBuf>,
 }
 
@@ -52,18 +52,18 @@ impl Running {
         Ok(Running { pid, program, words, variables, directory, log })
     }
 
-    /// Relative paths of its command line mean what they meant.
+    /// Enters its working directory, so that relative paths in its command line keep their meaning.
     pub fn enter(&self) -> say::Result<()> {
         std::env::set_current_dir(&self.directory).about(self.directory.display())
     }
 
-    /// Its environment, without the address: a test server has its own.
+    /// Its environment without the address, because a test server has its own.
     pub fn environment(&self) -> Vec<(String, String)> {
         let address = ["OLLAMA_HOST", "LLAMA_ARG_HOST", "LLAMA_ARG_PORT"];
         self.variables.iter().filter(|(name, _)| !address.contains(&name.as_str())).cloned().collect()
     }
 
-    /// Its command line with the address of a test server and whatever `edit` does.
+    /// Its command line with the address of a test server and the changes of `edit`.
     pub fn test_command(&self, edit: impl FnOnce(&mut Vec<String>)) -> Vec<String> {
         let mut words = self.words.clone();
         if let Some(first) = words.first_mut() {
@@ -76,7 +76,7 @@ impl Running {
         words
     }
 
-    /// Asks it to end, and waits.
+    /// Asks it to end, and waits for that.
     pub fn stop(&self) -> say::Result<()> {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
             let _ = kill_process(pid, Signal::TERM);
@@ -91,7 +91,7 @@ impl Running {
         Ok(())
     }
 
-    /// As it was, or with the change; gives its number once it answers.
+    /// Starts it unchanged or with the change; returns its process id once it answers.
     pub fn start(&self, change: Option<&Change>, at: &Endpoint) -> Result<u32, Message> {
         let mut words = self.words.clone();
         let mut variables = self.variables.clone();
@@ -108,10 +108,10 @@ impl Running {
             None => Stdio::null(),
         };
         let mut line = sys::program::given(&self.program);
-        // What it is called by is how it is found again.
+        // It is found again by this name.
         line.arg0(words.first().map_or("", String::as_str));
         line.args(words.iter().skip(1)).env_clear().envs(variables).current_dir(&self.directory);
-        // It outlives this command, and a Ctrl-C here is not meant for it.
+        // The server outlives this command, and Ctrl-C must not reach it.
         line.stdin(Stdio::null()).stdout(output()).stderr(output()).process_group(0);
         let mut child = line.spawn().map_err(|error| error.message())?;
         let begun = Instant::now();
@@ -131,10 +131,10 @@ impl Running {
     }
 }
 
-/// Ended, or ended and not yet waited for by whoever started it.
+/// Whether it has ended; a zombie counts as ended.
 fn gone(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The state follows the name, which may hold anything, in parentheses.
+    // The state follows the name in parentheses, which may contain any character.
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 

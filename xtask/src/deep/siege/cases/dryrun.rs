@@ -1,4 +1,5 @@
-//! `dryrun`: the truth is the program's own arithmetic, the compiler's list of targets, or the number of layers that was asked for.
+//! `dryrun`: the truth is the program's own arithmetic, the compiler's list of targets, or the requested number of
+//! layers.
 
 use super::{Bench, Case, Outcome};
 use anyhow::Context;
@@ -81,13 +82,13 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The reasons for what the conclusion leaves out.
+/// The reasons for the parts that the conclusion leaves out.
 fn reasons(conclusion: &Value) -> BTreeSet<String> {
     let left = conclusion["left_out"].as_array().map(Vec::as_slice).unwrap_or_default();
     left.iter().map(|left| text(&left["why"])).collect()
 }
 
-/// Whether the conclusion says that there may be more, or something else.
+/// Whether the conclusion says that there may be more launches, or others.
 fn is_careful(conclusion: &Value) -> bool {
     let lost = conclusion["lost"].as_u64().unwrap_or(0) > 0;
     lost || !reasons(conclusion).is_empty() || ["alone", "unknown"].contains(&text(&conclusion["reach"]).as_str())
@@ -145,7 +146,7 @@ fn launches(bench: &Bench, count: &str, how: &str, truth: u64) -> anyhow::Result
     Ok(judged(truth, launched(&answer), &answer["verdict"]["reach"]))
 }
 
-/// 50 launches, then something that the conclusion must name.
+/// Makes 50 launches, then an event that the conclusion must name.
 fn unfinished(bench: &Bench, how: &str, why: &str) -> anyhow::Result<Outcome> {
     let (answer, _) = dry(bench, &["--gpu", "gfx1100", "--", &plain(bench)?, "50", how])?;
     let (reach, seen) = (&answer["verdict"]["reach"], launched(&answer));
@@ -361,7 +362,7 @@ fn offloaded(bench: &Bench, layers: u32) -> anyhow::Result<Outcome> {
     Ok(must("a prompt of 290 columns, tokens of one", found.iter().all(known) && cpu, said))
 }
 
-/// The verdict on prompts names every path that the answer's own rows have at a prompt's width, and the width is the prompt's.
+/// The verdict on prompts names BLAS exactly if BLAS was called, and every prefill has the width of the prompt.
 fn experts(bench: &Bench, shape: &str, kind: &str, card: &str) -> anyhow::Result<Outcome> {
     if let Some(skipped) = missing(SID) {
         return Ok(skipped);

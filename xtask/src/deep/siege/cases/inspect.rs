@@ -95,7 +95,8 @@ fn fatbin(kind: u16) -> Vec<u8> {
     make::nvidia_container(&[(kind, 90, 0x11, &ptx(2), 0)])
 }
 
-/// What mksquashfs writes first: inodes 2, blocks of 128 KiB, zlib, version 4.0; the rest is not needed to see that it is one.
+/// The first bytes that mksquashfs writes: inodes 2, blocks of 128 KiB, zlib, version 4.0. The rest is not needed for
+/// recognising the format.
 fn squashfs() -> Vec<u8> {
     let mut block = b"hsqs".to_vec();
     for word in [2u32, 0, 1 << 17, 0, 17 << 16 | 1, 1 << 16, 4, 0, 0] {
@@ -106,7 +107,7 @@ fn squashfs() -> Vec<u8> {
     block
 }
 
-/// Compares what the command reports about a file with the truth.
+/// Compares the command's answer about a file with the truth.
 fn judge(bench: &Bench, path: &Path, kernels: u64) -> anyhow::Result<Outcome> {
     let out = bench.run([Path::new("inspect"), path, Path::new("--format"), Path::new("json")])?;
     let text = String::from_utf8_lossy(&out.stdout);
@@ -222,7 +223,7 @@ fn offloading(bench: &Bench) -> anyhow::Result<Outcome> {
     judge(bench, &bench.dir.join("liba.a"), 2)
 }
 
-/// There is a kernel for the target: the answer must be yes, or not known.
+/// There is a kernel for the target: the answer must be "yes" or "unknown".
 fn directory(bench: &Bench, name: &str, bytes: &[u8], target: &str) -> anyhow::Result<Outcome> {
     let place = bench.dir.join("place");
     fs::create_dir(&place)?;
@@ -274,7 +275,7 @@ fn stack(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(if said == truth { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } })
 }
 
-/// Files without device code, for which the command must still say that there is none.
+/// Files without device code, for which the command must still report that there is none.
 fn ordinary(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut paths = vec![program(bench, ".rodata", b"nothing")?];
     for name in ["libstdc++.so.6", "libc.so.6", "libz.so.1", "libcrypto.so.3", "libm.so.6", "libgcc_s.so.1"] {

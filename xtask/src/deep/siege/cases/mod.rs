@@ -31,7 +31,7 @@ pub const CASES: [&[Case]; 8] = [
 pub struct Case {
     pub observer: &'static str,
     pub name: &'static str,
-    /// Takes a few seconds and needs nothing that the tests do not fetch: runs with every test run.
+    /// Takes a few seconds and needs only what the tests fetch: runs with every test run.
     pub quick: bool,
     pub run: fn(&Bench) -> anyhow::Result<Outcome>,
 }
@@ -43,7 +43,7 @@ pub enum Outcome {
     Equal { truth: String },
     /// The answer differs or is incomplete, and says so.
     Said { truth: String, said: String },
-    /// The answer differs, and nothing in it says so: the defect that this siege looks for.
+    /// The answer differs, and nothing in it says so: the defect that this siege searches for.
     Silent { truth: String, said: String },
     /// No answer: the command failed and gave the reason.
     Refused { why: String },
@@ -70,7 +70,7 @@ impl Bench {
         self.command(words).output().context("the command does not start")
     }
 
-    /// Writes a source file and compiles it with `cc` and these flags; the program's path.
+    /// Writes a source file and compiles it with `cc` and these flags; returns the program's path.
     pub fn compile(&self, name: &str, source: &str, flags: &[&str]) -> anyhow::Result<PathBuf> {
         let (code, program) = (self.dir.join(format!("{name}.c")), self.dir.join(name));
         std::fs::write(&code, source)?;

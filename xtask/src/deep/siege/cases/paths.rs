@@ -1,4 +1,4 @@
-//! Things that another user of the machine plants for root: symlinks, pipes, programs, settings. Each case checks a
+//! Attacks on root that another user of the machine prepares: symlinks, pipes, programs, settings. Each case checks a
 //! file that only root can read (its bytes must not change or appear anywhere), a directory beside it (nothing may be
 //! added) and a mark that a planted program would leave.
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const NOBODY: u32 = 65534;
 const SECRET: &str = "Zq7_only_root_reads_this\n";
 const TRUTH: &str = "the secret is whole and unread, and no program ran";
-/// Nothing here takes a second; waiting for a pipe would take forever.
+/// A timeout: every case takes less than a second, but waiting for a pipe would take forever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const fn quick(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -> Case {
@@ -157,7 +157,7 @@ fn symlink_of_theirs(bench: &Bench, target: &str, at: &str) -> anyhow::Result<()
     Ok(lchown(place, Some(NOBODY), Some(NOBODY))?)
 }
 
-/// The directories above, theirs as well.
+/// Also gives the directories above to the other user.
 fn give_above(bench: &Bench, place: &Path) -> anyhow::Result<()> {
     let above = place.parent().context("a place")?;
     fs::create_dir_all(above)?;
@@ -281,7 +281,7 @@ fn pipes_to_read(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(Outcome::Refused { why: format!("{} verbs refused the pipe", verbs.len()) })
 }
 
-/// A tree of another machine, as if root had unpacked another user's image, with one link in it.
+/// A file tree of another machine, as if root had unpacked another user's image, with one symlink in it.
 fn another_root(bench: &Bench, link: &str, target: &Path) -> anyhow::Result<Outcome> {
     yard(bench)?;
     machine(bench, "ollama")?;
@@ -291,7 +291,7 @@ fn another_root(bench: &Bench, link: &str, target: &Path) -> anyhow::Result<Outc
     judged(bench, bench.command(["doctor", "--root", "tree", "--format", "json"]))
 }
 
-/// A card, a server's unit with this user, and a group that the user is not in.
+/// A card, a server's unit that runs as this user, and a group without this user.
 fn machine(bench: &Bench, user: &str) -> anyhow::Result<()> {
     yard(bench)?;
     let nodes = "sys/class/kfd/kfd/topology/nodes";
@@ -372,7 +372,7 @@ fn path_first(bench: &Bench, words: &[&str]) -> Command {
     command
 }
 
-/// A repository of theirs with one commit.
+/// A repository of the other user with one commit.
 fn repository(bench: &Bench) -> anyhow::Result<PathBuf> {
     yard(bench)?;
     let repo = bench.dir.join("theirs/repo");
@@ -393,7 +393,8 @@ fn repository(bench: &Bench) -> anyhow::Result<PathBuf> {
     Ok(repo)
 }
 
-/// Every setting of a repository that names a program, and a commit that is not there, for which a partial clone would ask.
+/// Sets every repository setting that names a program, and refers to a missing commit, which a partial clone would
+/// fetch.
 fn hostile_settings(bench: &Bench) -> anyhow::Result<Outcome> {
     plant_program(bench, "evil")?;
     let repo = repository(bench)?;
@@ -425,7 +426,7 @@ fn hostile_settings(bench: &Bench) -> anyhow::Result<Outcome> {
     fs::write(repo.join(".git/config"), config)?;
     fs::write(repo.join(".git/info/attributes"), "* diff=x filter=x\n")?;
     for entry in files_below(&repo.join(".git/objects"))? {
-        // The contents of the one file: it is served only on request.
+        // The content of the one file, which is served only on request.
         let id = entry.strip_prefix(repo.join(".git/objects"))?.to_string_lossy().replace('/', "");
         let kind = Command::new("git")
             .arg("--git-dir")
@@ -472,12 +473,12 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Runs the command, and looks at what it left.
+/// Runs the command, and checks for harm.
 fn judged(bench: &Bench, mut command: Command) -> anyhow::Result<Outcome> {
     let before = names(&bench.dir.join("ours"))?;
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let start = Instant::now();
-    // Read while it runs: a full pipe would look like a hang.
+    // Reads the output while the command runs: a full pipe would look like a hang.
     let (out, err) = (child.stdout.take().context("its output")?, child.stderr.take().context("its errors")?);
     let read = |mut from: Box<dyn std::io::Read + Send>| {
         std::thread::spawn(move || {
@@ -510,7 +511,7 @@ fn judged(bench: &Bench, mut command: Command) -> anyhow::Result<Outcome> {
     }
 }
 
-/// What a command did that it must not. `before`: the names beside the secret; `text`: its output.
+/// The forbidden effects of a command. `before`: the names beside the secret; `text`: its output.
 fn harm(bench: &Bench, before: &[String], text: &str) -> anyhow::Result<Option<Outcome>> {
     let silent = |said: String| Ok(Some(Outcome::Silent { truth: TRUTH.into(), said }));
     let secret = fs::read_to_string(bench.dir.join("ours/secret")).unwrap_or_default();
@@ -526,7 +527,7 @@ fn harm(bench: &Bench, before: &[String], text: &str) -> anyhow::Result<Option<O
         () => {}
     }
     for path in files_below(&bench.dir.join("theirs"))? {
-        // A second name for the secret itself is not a copy.
+        // A hard link to the secret itself is not a copy.
         let plain = fs::metadata(&path)?;
         if std::os::unix::fs::MetadataExt::nlink(&plain) == 1 && leaked(&String::from_utf8_lossy(&fs::read(&path)?)) {
             return silent(format!("the secret was copied to {}", path.display()));

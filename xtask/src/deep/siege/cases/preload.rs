@@ -36,21 +36,21 @@ impl Api {
     }
 }
 
-/// What the case is about.
+/// How the program makes the unusual launches.
 #[derive(Clone, Copy)]
 enum Means {
     /// The program's own mode.
     Itself(&'static str),
     /// A mode with the library that launches.
     Plugin(&'static str),
-    /// A mode with the runtime, or with another of the same functions.
+    /// A mode with the runtime, or with a second library that has the same functions.
     Runtime(&'static str),
     Other(&'static str),
     /// A library that is linked to the other runtime.
     OtherPlugin,
-    /// A mode with the name in place of the function.
+    /// A mode with the function's name instead of the function.
     Hand,
-    /// The name's hash in place of the name.
+    /// A mode with the hash of the name instead of the name.
     Hash(&'static str),
     /// A child program with an empty environment, or with a given one.
     Child(&'static str, Child),
@@ -111,7 +111,7 @@ impl Built<'_> {
         })
     }
 
-    /// The words behind the program.
+    /// The arguments of the program.
     fn words(&self, means: Means, program: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let (file, other) = (self.api.runtime(), "libgpgpu.so.3");
         let plain = |mode: &str, path: PathBuf| vec![PathBuf::from(mode), path];

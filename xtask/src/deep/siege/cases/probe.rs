@@ -1,4 +1,5 @@
-//! `probe` against servers whose evaluations, times and processes are known: a hostile one of a few lines, and a real llama-server.
+//! `probe` against servers whose evaluations, times and processes are known: a small hostile stub, and a real
+//! llama-server.
 
 mod real;
 mod server;
@@ -59,7 +60,7 @@ cases! {
 
 const LENGTH: u64 = 64;
 
-/// What the command answers in JSON.
+/// The command's JSON answer.
 pub fn asked(bench: &Bench, url: &str, words: &[&str]) -> anyhow::Result<Value> {
     let output = bench.run([&["probe", url, "--format", "json"], words].concat())?;
     serde_json::from_slice(&output.stdout).with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
@@ -95,7 +96,7 @@ fn lie(bench: &Bench, kind: Kind, lie: Value) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Compares what the tool says was evaluated with what the server evaluated.
+/// Compares the tokens that the tool reports as evaluated with those that the server evaluated.
 fn judged(answer: &Value, mock: &Mock) -> Outcome {
     let really = mock.evaluated(usize::try_from(LENGTH).unwrap_or(0));
     let truth = format!("{} evaluated", really.map_or("none".to_owned(), |count| count.to_string()));
@@ -107,7 +108,7 @@ fn judged(answer: &Value, mock: &Mock) -> Outcome {
     }
 }
 
-/// The same question twice: nothing of the first run is reused by the second.
+/// The same question in two runs: the second reuses nothing of the first.
 fn twice(bench: &Bench, kind: Kind, slots: usize) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner { slots, ..Manner::of(kind) }, |_, _| json!({}))?;
     asked(bench, &mock.url(), &["--tokens", "64,8", "--repeat", "2"])?;
@@ -137,7 +138,7 @@ fn context(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Its counter has two tokens less per prompt than its answers.
+/// The server's counter shows two tokens less per prompt than its answers.
 fn counters(bench: &Bench) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner { miscount: -2, ..Manner::of(Kind::Llama) }, |_, _| json!({}))?;
     let answer = asked(bench, &mock.url(), &["--tokens", "64", "--repeat", "3"])?;
@@ -150,7 +151,7 @@ fn counters(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// How much of the model is on the GPU, as the text and the data say it.
+/// How much of the model is on the GPU, according to the text and the data.
 fn offload(bench: &Bench, loaded: Value, log: Option<&str>, share: Option<f64>) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner { loaded, ..Manner::of(Kind::Ollama) }, |_, _| json!({}))?;
     let mut words = vec!["--tokens", "64", "--repeat", "1", "--gpu", "rx-9070-xt"];

@@ -1,5 +1,5 @@
-//! Reports, lakes, notes and the page server. The truth comes from the files' own bytes, from the kernel's tables and from the
-//! commands themselves, run as they were printed.
+//! Reports, lakes, notes and the page server. The truth comes from the files' own bytes, from the kernel's tables, and
+//! from running the printed commands unchanged.
 
 use super::{Bench, Case, Outcome};
 use anyhow::Context as _;
@@ -86,7 +86,7 @@ fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Which of these notes are in the lake's tables, as the files' plain bytes have them.
+/// The notes that occur in the raw bytes of the lake's files.
 fn in_lake(bench: &Bench, notes: &[&str]) -> anyhow::Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for file in files(&bench.dir.join("lake/observations"))? {
@@ -171,7 +171,7 @@ fn at_one_time(bench: &Bench, rounds: usize) -> anyhow::Result<Outcome> {
     Ok(equal(format!("{rounds} of {rounds} whole"), format!("{whole} of {rounds} whole")))
 }
 
-/// Whatever a kill leaves is whole or named, and the next export is whole.
+/// After a kill, the remains are complete or reported, and the next export is complete.
 fn killed(bench: &Bench) -> anyhow::Result<Outcome> {
     for round in 0..20_u64 {
         note(bench, "ledger", &format!("note {round}"))?;
@@ -186,7 +186,7 @@ fn killed(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(equal("20 notes, true", format!("{} notes, {}", in_lake(bench, &names)?.len(), verified(bench)?)))
 }
 
-/// The same ledger on two machines: a name space of mounts has another number in the file of the machine's number.
+/// The same ledger on two machines: a mount namespace replaces the file with the machine id.
 fn machine_numbers(bench: &Bench) -> anyhow::Result<Outcome> {
     note(bench, "ledger", "note shared")?;
     let before = fs::read("/etc/machine-id").unwrap_or_default();
@@ -224,7 +224,7 @@ fn kept(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(equal("kept", if listed.contains(text) { "kept" } else { &listed }))
 }
 
-/// The server's places are taken by others; one more visitor asks for the first page.
+/// Other clients take the server's places; one more client requests the first page.
 fn served(bench: &Bench, part: &[u8]) -> anyhow::Result<Outcome> {
     note(bench, "ledger", "note 1")?;
     let mut child = bench.command(["report", "--serve"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -304,7 +304,7 @@ fn next(bench: &Bench) -> anyhow::Result<Vec<(String, bool)>> {
     Ok(next.iter().filter_map(one).collect())
 }
 
-/// Compares whether such commands are reported as possible with whether their prerequisites exist.
+/// Compares whether these commands are reported as possible with whether their prerequisites exist.
 fn possible(bench: &Bench, begins: &str, there: bool) -> anyhow::Result<Outcome> {
     let all = next(bench)?;
     let said: Vec<bool> = all.iter().filter(|(command, _)| command.starts_with(begins)).map(|(_, it)| *it).collect();
@@ -314,7 +314,7 @@ fn possible(bench: &Bench, begins: &str, there: bool) -> anyhow::Result<Outcome>
     Ok(equal("not possible", if said.contains(&true) { "possible" } else { "not possible" }))
 }
 
-/// Every command that "can be run here" is run here; those that fetch are not.
+/// Runs every command that "can be run here", except those that fetch.
 fn runnable(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut failed = Vec::new();
     let commands: Vec<String> = next(bench)?.into_iter().filter(|(_, possible)| *possible).map(|(it, _)| it).collect();
@@ -330,7 +330,7 @@ fn runnable(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(equal("all ran", if failed.is_empty() { "all ran".to_owned() } else { failed.join("; ") }))
 }
 
-/// Cards of AMD and NVIDIA by the class and vendor that the bus has for each device.
+/// AMD and NVIDIA cards, by the class and vendor of each device on the bus.
 fn no_gpu(bench: &Bench) -> anyhow::Result<Outcome> {
     let devices = fs::read_dir("/sys/bus/pci/devices").into_iter().flatten().flatten();
     let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();

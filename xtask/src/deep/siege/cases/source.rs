@@ -1,5 +1,5 @@
-//! Edits of a real tree that change what is compiled, what a name means, or what a backend does beforehand. The truth comes from g++ for
-//! rules and hooks, and from cmake for lists of sources.
+//! Edits of a real tree that change the compiled files, the meaning of a name, or the handling of a tensor before it is
+//! computed. The truth comes from g++ for rules and hooks, and from cmake for lists of sources.
 
 use super::{Bench, Case, Outcome};
 use anyhow::Context;
@@ -12,13 +12,13 @@ const HEAD: &str = "bool ggml_cuda_should_use_mmq(enum ggml_type type, int cc, i
 const HOOK: &str = "static enum ggml_status ggml_backend_cuda_buffer_init_tensor(ggml_backend_buffer_t buffer, ggml_tensor * tensor) {\n";
 const TARGET: &str = "ggml_add_backend_library(ggml-hip\n";
 
-/// A rule that a file must be compiled for.
+/// A rule whose file must be compiled.
 const PLAIN: &str = "return ne11 < 150;";
 
 enum Edit {
     /// Declarations before the rule, and the rule itself.
     Rule(&'static str, &'static str),
-    /// Commands before the backend's target is made.
+    /// Commands before the backend's target is created.
     List(&'static str),
     /// The first statements of `init_tensor`.
     Hook(&'static str),
@@ -115,10 +115,10 @@ fn edited(bench: &Bench, edit: &Edit) -> anyhow::Result<Outcome> {
     Ok(if told { Outcome::Said { truth: shown, said } } else { Outcome::Silent { truth: shown, said } })
 }
 
-/// What g++ makes of the rule at each count.
+/// The results of the rule compiled by g++, at each count.
 fn compiled_rule(bench: &Bench, before: &str, rule: &str) -> anyhow::Result<Vec<&'static str>> {
     let counts = COLUMNS.map(|count| count.to_string()).join(",");
-    // Where the rule is in the real file, more than 100 lines stand before it.
+    // In the real file, more than 100 lines precede the rule.
     let code = format!(
         "#include <cstdint>\n#include <cstdio>\n#include <initializer_list>\nenum ggml_type {{ GGML_TYPE_Q4_K = 12 }};\n{}{before}{HEAD}{rule}\n}}\nint main() {{ for (int n : {{ {counts} }}) {{ printf(\"%d \", (int) ggml_cuda_should_use_mmq(GGML_TYPE_Q4_K, 0x1001030, n, 0)); }} }}\n",
         "\n".repeat(300),
@@ -127,7 +127,7 @@ fn compiled_rule(bench: &Bench, before: &str, rule: &str) -> anyhow::Result<Vec<
     Ok(out.split_whitespace().map(|word| if word == "1" { "MMQ" } else { "BLAS" }).collect())
 }
 
-/// Whether a tensor is the same behind the hook, when compiled.
+/// Whether the compiled hook leaves a tensor unchanged.
 fn keeps_tensor(bench: &Bench, body: &str) -> anyhow::Result<bool> {
     let code = format!(
         "#include <cstdint>\n#include <cstdio>\n#include <cstring>\nenum ggml_type {{ GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_Q4_K = 12 }};\nenum ggml_status {{ GGML_STATUS_SUCCESS }};\nstruct ggml_tensor {{ enum ggml_type type; int64_t ne[4]; ggml_tensor * src[10]; }};\ntypedef void * ggml_backend_buffer_t;\n{HOOK}{body}\nreturn GGML_STATUS_SUCCESS; }}\nint main() {{ ggml_tensor w = {{ GGML_TYPE_Q4_K, {{ 4096, 4096, 1, 1 }}, {{}} }}, t = {{ GGML_TYPE_Q4_K, {{ 4096, 300, 1, 1 }}, {{ &w }} }}, w0 = w, t0 = t; ggml_backend_cuda_buffer_init_tensor(nullptr, &t); printf(\"%d\", !memcmp(&w, &w0, sizeof(w)) && !memcmp(&t, &t0, sizeof(t))); }}\n"
@@ -143,7 +143,7 @@ fn run_compiled(bench: &Bench, name: &str, code: &str) -> anyhow::Result<String>
     Ok(String::from_utf8(Command::new(&program).output()?.stdout)?)
 }
 
-/// Whether cmake's own list of what the target compiles has mmq.cu.
+/// Whether cmake's own list of the target's sources contains mmq.cu.
 fn is_listed(bench: &Bench, tree: &Path, commands: &str) -> anyhow::Result<bool> {
     let project = bench.dir.join("project");
     std::fs::create_dir_all(&project)?;
@@ -159,7 +159,8 @@ fn is_listed(bench: &Bench, tree: &Path, commands: &str) -> anyhow::Result<bool>
     Ok(said.lines().any(|line| line.starts_with("-- built ") && line.ends_with("/mmq.cu")))
 }
 
-/// Ollama 0.30: the package that sends the request starts llama-server; a generator of images in the same tree serves the same path.
+/// Ollama 0.30: the package that sends the request starts llama-server; an image generator in the same tree serves the
+/// same path.
 fn chain(bench: &Bench) -> anyhow::Result<Outcome> {
     let files = [
         (

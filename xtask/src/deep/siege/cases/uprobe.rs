@@ -1,5 +1,5 @@
-//! Probes: every way past an exported function, every way through one, and programs that must survive being watched. The truth is a
-//! count that the runtime of `doors.cpp` keeps in a file.
+//! Probes: every way to bypass an exported function, every way through one, and programs that must survive being
+//! watched. The truth is the count that the runtime of `doors.cpp` keeps in a file.
 
 use super::{Bench, Case, Outcome};
 use anyhow::Context;
@@ -65,7 +65,7 @@ pub const CASES: &[Case] = &[
     case("a certificate where probes see a pointer", certificate),
 ];
 
-/// What the runtime is compiled with.
+/// A name and the compiler flags of the runtime.
 type Flags = (&'static str, &'static [&'static str]);
 const HIP: Flags = ("libamdhip64.so.6", &[]);
 const CUDA: Flags = ("libcuda.so.1", &["-DCUDA"]);
@@ -84,7 +84,7 @@ fn build(bench: &Bench, out: &str, flags: &[&str]) -> anyhow::Result<PathBuf> {
     Ok(to)
 }
 
-/// The program, and the words that come before its own.
+/// The program, and the arguments before its own.
 fn built(bench: &Bench, (name, flags): Flags) -> anyhow::Result<Vec<String>> {
     let library = build(bench, name, &[&["-shared", "-fPIC", "-DRUNTIME"], flags].concat())?;
     let own: Vec<&str> = flags.iter().copied().filter(|flag| *flag == "-DCUDA").collect();
@@ -110,7 +110,7 @@ fn watched(bench: &Bench, command: &[String]) -> anyhow::Result<Outcome> {
     judged(bench, &done)
 }
 
-/// What was seen beside what was launched; a program that came to no good end was harmed.
+/// Compares the observation with the launches. A program that did not end normally was harmed.
 fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
     if let Some(skipped) = refused(done) {
         return Ok(skipped);
@@ -120,7 +120,8 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Refused { why });
     };
     let (truth, seen) = (truth(bench)?.to_string(), json["seen"].as_u64().unwrap_or(0).to_string());
-    // Exit code 2 also means that nothing was in view, which the answer says. How an attached program ended, only its parent knows.
+    // Exit code 2 also means that nothing could be observed, which the answer says. Only the parent of an attached
+    // program knows how it ended.
     let ended = json["ended"]["how"].as_str().filter(|how| *how != "gone");
     if ended.is_some() && json["ended"]["code"] != 0 {
         return Ok(Outcome::Silent {
@@ -167,7 +168,7 @@ fn second_runtime(bench: &Bench) -> anyhow::Result<Outcome> {
     watched(bench, &command)
 }
 
-/// 100 launches through the runtime, 100 in a child that has one inside.
+/// 100 launches through the runtime, and 100 in a child with a statically linked runtime.
 fn child(bench: &Bench, how: &str, flags: &[&str]) -> anyhow::Result<Outcome> {
     let mut command = built(bench, HIP)?;
     let inside = build(bench, "inside", &[&["-DINSIDE"], flags].concat())?;
@@ -187,7 +188,7 @@ fn started(bench: &Bench, command: &[String]) -> anyhow::Result<Child> {
     Ok(child)
 }
 
-/// Runs the command until it says on standard error that probes are in, then lets the program go on.
+/// Runs the command until it reports on standard error that the probes are in place, then lets the program continue.
 fn attach(bench: &Bench, words: &[&str], children: &mut [Child]) -> anyhow::Result<Output> {
     let mut tool = bench.command(words);
     let tool = tool.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -227,7 +228,7 @@ fn decoy(bench: &Bench) -> anyhow::Result<Outcome> {
     std::fs::create_dir(&fake)?;
     let corrupt = fake.join("libamdhip64.so.6");
     let mut bytes = std::fs::read(bench.dir.join("libamdhip64.so.6"))?;
-    // A symbol table that does not fit: sections out of the file.
+    // An invalid symbol table: its sections are outside the file.
     bytes.truncate(9000);
     std::fs::write(&corrupt, bytes)?;
     let source = "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/mman.h>\nint main(int n, char **a) { int fd = open(a[1], O_RDONLY); \

@@ -32,7 +32,7 @@ for path in glob.glob(prefix + "*"):
         else:
             cupti[kernel] = cupti.get(kernel, 0) + int(count)
 device = ran(plain)
-# CUPTI need not tell what kernels launch: the device's own counters do.
+# CUPTI may not report launches by kernels: the device's own counters do.
 truth = {k: max(cupti.get(k, 0), device.get(k, 0)) for k in set(cupti) | set(device)}
 notes = []
 if dropped:
@@ -56,7 +56,7 @@ elif not truth:
     verdict, word = "broken", "neither CUPTI nor the device counted anything: nothing to compare with"
 else:
     for row in report["rows"]:
-        # A call of a library is no launch; a kernel of that library is.
+        # A library call is not a launch; a kernel of that library is.
         if not re.match(r"(cublas|hipblas|rocblas)\w*$", row["mangled"]):
             seen[row["mangled"]] = seen.get(row["mangled"], 0) + row["launches"]
     differ = [(k, truth.get(k, 0), seen.get(k, 0)) for k in sorted(set(truth) | set(seen)) if truth.get(k, 0) != seen.get(k, 0)]
@@ -71,10 +71,10 @@ else:
         word = ", ".join(f"{k[:40]}: {s} of {t}" for k, t, s in differ[:4])
         over = any(s > t for _, t, s in differ)
         covered = graph_gap if over else (f"lost {lost}" if lost != 0 else None) or (f"unknown replays {unknown}" if unknown != 0 else None) or graph_gap
-        # A job without graphs: being late covers single launches.
+        # A job without graphs: a late probe explains missing single launches.
         if not covered and not over and "graph" not in name:
             covered = launch_gap or next((f"cannot see {b['kind']}" for b in report["conclusion"].get("cannot_see", [])), None)
-        # Another account of the same launches: nothing is missing, a kernel has no name.
+        # Another account of the same launches: nothing is missing, but a kernel has no name.
         if not covered and report["unnamed"] and sum(seen.values()) == sum(truth.values()):
             covered = f"unnamed {report['unnamed']}"
         verdict = "said" if covered else "silent"

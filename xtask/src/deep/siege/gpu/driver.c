@@ -1,4 +1,4 @@
-/* The same at the driver: modules, functions by name, graphs by hand, clones, children, changed and disabled nodes, captures.
+/* The same with the driver API: modules, functions by name, explicit graphs, clones, children, changed and disabled nodes, captures.
      driver KERNELS.cubin
    Prints one line for each kernel: `ran COUNT NAME`. */
 #include <cuda.h>
@@ -65,20 +65,20 @@ int main(int argc, char **argv) {
     }
     for (int k = 0; k < KERNELS; k++) for (int i = 0; i <= k; i++) launch(k, 0);
 
-    /* By hand, and by nodes that do not say in the call's name what they are. */
+    /* Nodes added by the specific function and by the generic one. */
     CUgraph g = create(), copy = 0, inner = create(), outer = create();
     CUgraphNode one = add(g, 1), node;
     add_any(g, 2);
     CUgraphExec x = instantiate(g);
     replay(x, 3);
-    /* A copy, and the original changed after. */
+    /* A copy, and the original changed afterwards. */
     CUDA_KERNEL_NODE_PARAMS p = params(4);
     if (TRY(cuGraphClone(&copy, g))) {
         add(copy, 3);
         TRY(cuGraphKernelNodeSetParams(one, &p));
         replay(instantiate(copy), 2), replay(instantiate(g), 2);
     }
-    /* A node of the executable graph: another kernel, then off, then on. */
+    /* A node of the executable graph: gets another kernel, is disabled, is enabled. */
     p = params(5);
     TRY(cuGraphExecKernelNodeSetParams(x, one, &p));
     replay(x, 2);
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
     TRY(cuGraphAddChildGraphNode(&node, both, 0, 0, outer));
     TRY(cuGraphAddChildGraphNode(&node, both, 0, 0, inner));
     replay(instantiate(both), 3);
-    /* Captured, captured again, taken over; and into a graph that is there already. */
+    /* Captured, captured again, used for an update; and captured into an existing graph. */
     CUstream s;
     CUgraph captured = 0;
     TRY(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# whichkernel against CUPTI on an NVIDIA GPU, by count. Needs root, gcc, nvcc, CUPTI; PyTorch for one row. No Rust, no network.
+# Compares the launch counts of whichkernel and CUPTI on an NVIDIA GPU. Needs root, gcc, nvcc, CUPTI; PyTorch for one
+# row. No Rust, no network.
 #   ./siege.sh [path/to/whichkernel]         results in $OUT (else ./out); ends within SECONDS_ALL (450) seconds
 # One failure ends one row, never the rest.
 set -u
@@ -14,7 +15,7 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || echo "no nvi
 gcc --version | head -1; "$tool" --version || { echo "the tool does not run here"; exit 2; }
 $python -c 'import torch; print("torch", torch.__version__, "CUDA", torch.version.cuda)' || echo "no torch"
 
-# Where CUDA and CUPTI lie: the toolkit, or Python's packages.
+# The locations of CUDA and CUPTI: the toolkit, or Python's packages.
 beside=$(command -v nvcc) && beside=$(dirname "$(dirname "$(realpath "$beside")")")
 roots="${beside:-} /usr/local/cuda /usr/local/cuda/extras/CUPTI $(ls -d /usr/local/cuda-* 2>/dev/null | tr '\n' ' ') $($python - <<'P'
 import glob, os, sys
@@ -34,13 +35,13 @@ for struct in CUpti_ActivityKernel11 CUpti_ActivityKernel10 CUpti_ActivityKernel
 done
 [ -n "$cupti" ] || { echo "no CUPTI reference (the device's own counters are the truth then):"; tail -3 "$work/gcc.txt"; }
 
-build() { # output, words...: for this GPU, else for a Hopper, else for whatever nvcc takes
+build() { # output, words...: for this GPU, else for Hopper, else for nvcc's default
     local to=$1; shift
     for arch in -arch=native -arch=sm_90 ""; do timeout 120 "$nvcc" -std=c++17 $arch -o "$to" "$@" 2> "$to.txt" && return 0; done
     echo "nvcc could not build $to:"; tail -5 "$to.txt"; return 1
 }
 if [ -n "$nvcc" ]; then
-    # Each by its number: a plain `wait` would wait for the tee above as well.
+    # Waits for each by its process id: a plain `wait` would wait for the tee above as well.
     build "$work/zoo" zoo.cu -lpthread & a=$!
     build "$work/zoo-shared" zoo.cu -cudart shared -lpthread & b=$!
     build "$work/kernels.cubin" -cubin -x cu kernels.cuh & c=$!
@@ -74,11 +75,11 @@ row "graph zoo, shared runtime" "$work/zoo-shared"
 row "graph zoo, driver" "$work/driver" "$work/kernels.cubin"
 row "threads" "$work/zoo" threads
 row "processes" "$work/zoo" processes
-# 40 of the 52 are launched by kernels: no observer on the host sees them, and each must say so.
+# Kernels launch 40 of the 52: no observer on the host sees them, and each must report that.
 row "kernels launched by kernels" "$work/cdp"
 row "PyTorch with a graph" "$python" job.py
-# Attached while it runs is another matter for graphs: what was captured before is unknown, and said so (docs/measurements/nvidia-watch.md).
-# Part by part, as long as there is time: which one it is that differs.
+# An attach during the run differs for graphs: those captured before are unknown, which is reported
+# (docs/measurements/nvidia-watch.md). Runs part by part, as long as there is time, to find the one that differs.
 [ -x "$work/zoo" ] && for part in $("$work/zoo" parts); do row "graph part $part" "$work/zoo" "$part"; done
 echo; cat "$table"; echo "took $((SECONDS - begun)) s; status $status"
 rm -rf "$work"

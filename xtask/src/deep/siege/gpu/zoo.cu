@@ -1,6 +1,6 @@
-// Graphs in every way in which the CUDA runtime makes, changes and launches them, with ten kernels whose true counts the device keeps.
+// Creates, changes and launches graphs in every way of the CUDA runtime, with ten kernels whose true counts the device keeps.
 //   zoo [PART]      all parts, or one; `zoo threads`, `zoo children`
-// Prints one line for each kernel: `ran COUNT NAME`. A part that this CUDA does not know is said on the other channel and left out.
+// Prints one line for each kernel: `ran COUNT NAME`. Parts that this CUDA version does not support are reported on standard error and left out.
 #include "kernels.cuh"
 #include <cuda_runtime.h>
 #include <cstdio>
@@ -223,7 +223,7 @@ static const struct { const char *name; void (*run)(); } PARTS[] = {
 int main(int argc, char **argv) {
     const char *wanted = argc > 1 ? argv[1] : "all";
     if (!strcmp(wanted, "parts")) { for (auto &part : PARTS) printf("%s\n", part.name); return 0; }
-    // Before this process touches the GPU: each child is a program of its own.
+    // Before this process uses the GPU: each child is a separate program.
     if (!strcmp(wanted, "processes")) {
         for (int i = 0; i < 4; i++) {
             pid_t pid = fork();

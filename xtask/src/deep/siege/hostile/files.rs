@@ -1,4 +1,4 @@
-//! Things that are not regular files, that never end, or that are far larger than they look.
+//! Files that are not regular, that never end, or that are far larger than they look.
 
 use super::Scene;
 use anyhow::ensure;
@@ -7,10 +7,10 @@ use std::process::Command;
 use std::time::Duration;
 
 const BOUND: Duration = Duration::from_secs(15);
-/// What an archive of three megabytes may grow to on the disk.
+/// The maximum disk space that unpacking an archive of three megabytes may take.
 const GROWN: u64 = 512 << 20;
 
-/// Two profiles whose table is a view without an end, and an archive that is nearly nothing but zeros.
+/// Two profiles whose table is an endless view, and an archive that consists almost only of zeros.
 const MAKE: &str = r#"
 import sqlite3, sys, zipfile
 home = sys.argv[1]
@@ -37,7 +37,7 @@ pub fn run(scene: &mut Scene) -> anyhow::Result<()> {
     ensure!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     ensure!(Command::new("mkfifo").arg(at("fifo")).status()?.success(), "mkfifo");
     ensure!(Command::new("truncate").args(["-s", "8T"]).arg(at("sparse")).status()?.success(), "truncate");
-    // As large as the file system takes: ext4 ends at 16 TiB, others at more.
+    // As large as the file system allows: 16 TiB on ext4, more on others.
     let _ = Command::new("truncate").args(["-s", "64T"]).arg(at("sparse")).stderr(std::process::Stdio::null()).status();
     let files =
         [("a FIFO", at("fifo")), ("a sparse file of many TiB", at("sparse")), ("/dev/zero", "/dev/zero".to_owned())];

@@ -1,4 +1,4 @@
-//! Hostile files, servers and users: what was tried, how the tool reacted, and whether it ended in time.
+//! Hostile files, servers and users: each attack, the tool's reaction, and whether it ended in time.
 
 mod files;
 mod servers;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The address space limit of the tool: no input may make it fill the machine's memory.
 const MEMORY: &str = "--as=8589934592";
 
-/// One thing that was tried.
+/// One attack.
 #[derive(Debug)]
 pub struct Row {
     what: String,
@@ -91,7 +91,7 @@ impl Scene<'_> {
         self.rows.push(row);
     }
 
-    /// A thing to be tried, if it is wanted.
+    /// Whether this attack was requested.
     fn wants(&self, what: &str) -> bool {
         self.options.wants(what)
     }

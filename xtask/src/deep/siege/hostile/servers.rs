@@ -1,4 +1,4 @@
-//! Servers that drip, never end, or redirect; on this machine's loopback, each for the duration of its row.
+//! Servers that drip, never end, or redirect. They run on this machine's loopback, each for the duration of its row.
 
 use super::Scene;
 use std::io::{Read, Write};

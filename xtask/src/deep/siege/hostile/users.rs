@@ -26,7 +26,7 @@ pub fn run(scene: &mut Scene) -> anyhow::Result<()> {
     interrupted(scene, &program)
 }
 
-/// A program of another user at its start, and the input that lets it continue.
+/// A program of another user, just started, and the input that lets it continue.
 struct Stranger {
     child: Child,
 }
@@ -58,7 +58,7 @@ fn nobody(program: &Path) -> Command {
     command
 }
 
-/// A copy under the name of a server, in a directory that the other user owns.
+/// Copies the program under the name of a server to a directory that the other user owns.
 fn place(scene: &Scene, name: &str) -> anyhow::Result<PathBuf> {
     let dir = scene.yard.path(&format!("of-nobody-{}", scene.yard.number()));
     std::fs::create_dir_all(&dir)?;
@@ -66,7 +66,7 @@ fn place(scene: &Scene, name: &str) -> anyhow::Result<PathBuf> {
     Ok(dir.join(name))
 }
 
-/// The runtime of another user's `ollama` writes down as whom its constructor runs.
+/// The runtime of another user's `ollama` records the user as whom its constructor runs.
 fn constructor(scene: &mut Scene) -> anyhow::Result<()> {
     let what = "a constructor in the runtime of another user's ollama";
     if !scene.wants(what) {
@@ -121,7 +121,7 @@ fn constructor(scene: &mut Scene) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A server that writes its log into a pipe, which no other process may read from or wait for.
+/// A server that writes its log into a pipe, which must not be read from or waited for.
 fn log_is_a_pipe(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     let what = "watch beside an ollama whose log is a pipe";
     if scene.wants(what) {
@@ -137,7 +137,7 @@ fn log_is_a_pipe(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Another user puts whatever is possible into the directories of root's preload session.
+/// Another user plants everything possible in the directories of root's preload session.
 fn planted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     for (name, make) in [
         ("a FIFO", "mkfifo $d/seen.1.1"),
@@ -175,8 +175,8 @@ fn planted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command line of another user's server names a model that is a FIFO, and its environment a server that drips. Both servers that are
-/// known by their names, each with the option by which it is told its model.
+/// Another user's server has a model on its command line that is a FIFO, and a dripping server in its environment.
+/// Tried for both server names, each with its own option for the model.
 fn models_are_fifos(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     model_is_a_fifo(scene, program, "llama-server", "-m")?;
     model_is_a_fifo(scene, program, "ollama", "--model")
@@ -287,7 +287,7 @@ fn crash(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a command line must not carry into the ledger, and who may read the ledger.
+/// Secrets on a command line must not reach the ledger, and other users must not read the ledger.
 fn secret(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     let what = "an API key on the command line of a recorded watch";
     if scene.wants(what) {

@@ -1,4 +1,4 @@
-//! What a run really did, as the runtime counted it (`fixtures/count.h`).
+//! The actual launches of a run, as the runtime counted them (`fixtures/count.h`).
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ pub const KERNELS: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// The program came to its end.
+    /// Whether the program ran to its end.
     pub done: bool,
     pub gemms: u64,
     pub rejected: u64,
-    /// By kernel, which is the width of its grid: launched one by one, and as a node of a graph.
+    /// Launches by kernel, which the width of the grid identifies: direct ones, and as a node of a graph.
     pub direct: [u64; KERNELS],
     pub replayed: [u64; KERNELS],
 }

@@ -9,11 +9,11 @@ use serde_json::Value;
 pub enum Verdict {
     /// Every kernel's launches and the BLAS calls are correct.
     Equal,
-    /// The number differs, and the report says so: the covering word.
+    /// The number differs, and the report says so; contains the word that covers it.
     Said(String),
     /// The number differs, and nothing in the report covers it.
     Silent(String),
-    /// No answer: the tool ended with an error, and said which.
+    /// No answer: the tool ended with an error message.
     Refused(String),
     /// No answer in time, or an invalid one.
     Broken(String),

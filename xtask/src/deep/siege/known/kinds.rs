@@ -9,7 +9,7 @@ pub enum Build {
     Hip,
     Cudart,
     Driver,
-    /// Against the runtime, by the linker.
+    /// Linked to the runtime.
     LinkedHip,
     LinkedCudart,
     LinkedDriver,
@@ -23,7 +23,7 @@ pub enum Build {
 /// The path of the runtime that the program opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lies {
-    /// A directory that only the command line names.
+    /// A directory that is named only on the command line.
     Told,
     /// In LD_LIBRARY_PATH, opened by its name.
     ByName,
@@ -36,7 +36,7 @@ pub enum Lies {
     Future,
     /// Every launch returns an error.
     Rejects,
-    /// A BLAS library that brings its runtime along: file, and the function that multiplies.
+    /// A BLAS library that loads its own runtime: file, and the function for a product.
     Blas(&'static str, &'static str),
 }
 

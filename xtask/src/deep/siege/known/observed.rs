@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than any of them takes: a longer run has hung.
+/// A timeout far above the time of any run: a longer run has hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observer {
-    /// `watch --pid`, while the program waits before it does anything.
+    /// `watch --pid`, while the program waits before its first action.
     Attached,
     /// `watch -- PROGRAM`.
     Started,
@@ -73,7 +73,7 @@ impl Place {
         let at = |what: &str| yard.path("home").join(format!("{what}-{number}"));
         let place = Place { count: at("count"), out: at("out"), messages: at("messages") };
         Count::fresh(&place.count)?;
-        // Behind another root the same file has the same name.
+        // The same file has the same name in another root.
         if let Some(root) = &start.root {
             let inside = root.join(place.count.strip_prefix("/")?);
             std::fs::create_dir_all(inside.parent().context("no parent")?)?;
@@ -152,7 +152,7 @@ fn attached(yard: &Yard, start: &Start, place: &Place, mut tool: Command) -> any
     lines.read_line(&mut ready)?;
     anyhow::ensure!(ready == "ready\n", "{:?} did not come to its start", start.words);
     let mut tool = tool.args(["--how", "uprobe", "--pid", &program.id().to_string()]).spawn()?;
-    // It says when the probes are in.
+    // It reports when the probes are in place.
     let until = Instant::now() + PATIENCE;
     let watching = || std::fs::read_to_string(&place.messages).is_ok_and(|text| text.contains("Watching"));
     while !watching() && tool.try_wait()?.is_none() && Instant::now() < until {
@@ -173,7 +173,7 @@ fn code(status: Option<ExitStatus>) -> Option<i32> {
     status.and_then(|status| status.code().or_else(|| status.signal().map(|signal| -signal)))
 }
 
-/// The end, or None if it does not come in time; then the child is ended.
+/// Returns the exit status, or None after a timeout; then the child is killed.
 pub fn wait(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
     let until = Instant::now() + patience;
     loop {

@@ -1,4 +1,4 @@
-//! A directory with the fixtures, compiled as they are asked for.
+//! A directory with the fixtures, compiled on demand.
 
 use super::kinds::Build;
 use anyhow::{Context, ensure};
@@ -53,7 +53,7 @@ impl Yard {
         self.dir.path().join(name)
     }
 
-    /// A number that no other run of this yard has.
+    /// A number that is unique in this yard.
     pub fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
@@ -72,7 +72,7 @@ impl Yard {
         Ok(())
     }
 
-    /// The program in one of its builds; None, with a note, where the compiler or library for it is missing.
+    /// The program in one of its builds; None, with a note, if its compiler or library is missing.
     pub fn program(&self, build: Build) -> anyhow::Result<Option<PathBuf>> {
         let to = self.path(&format!("program-{build:?}"));
         if to.exists() {
@@ -106,7 +106,7 @@ impl Yard {
                     return missing("musl", "musl-tools");
                 }
                 self.library("musl-gcc", "hip.c", "musl", "libamdhip64.so.6", &[])?;
-                // musl's headers come without the kernel's.
+                // musl's headers do not include the kernel's.
                 (
                     "musl-gcc",
                     "-DHIP",

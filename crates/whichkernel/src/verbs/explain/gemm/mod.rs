@@ -86,7 +86,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(exit(answered.iter().map(|one| &one.choice)))
 }
 
-/// 1 where an answer was not computed.
+/// Exit code 1 if an answer was not computed.
 fn exit<'c>(mut choices: impl Iterator<Item = &'c Choice>) -> ExitCode {
     let open = choices.any(|choice| matches!(choice, Choice::NotComputed(_)));
     if open { ExitCode::from(crate::context::CHECK_FAILED) } else { ExitCode::SUCCESS }

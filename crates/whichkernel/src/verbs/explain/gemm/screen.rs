@@ -1,4 +1,4 @@
-//! One product on the terminal: the kernel, why it was chosen, and what would change it.
+//! One product on the terminal: the kernel, the reason for the choice, and alternatives.
 
 use crate::asked::gemm::{Catalog, Product, Reading, read_code, why};
 use crate::context::Context;
@@ -17,7 +17,7 @@ pub struct Screen<'a> {
     pub context: &'a Context,
 }
 
-/// Rejected solutions that are shown; the rest is counted.
+/// The maximum number of rejected solutions that are shown; the rest is counted.
 const REJECTED: usize = 3;
 
 impl Screen<'_> {
@@ -138,7 +138,7 @@ impl Screen<'_> {
         }
     }
 
-    /// One more column, the other transposes, the other releases in the cache.
+    /// Alternatives: one more column, the other transposes, the other releases in the cache.
     fn otherwise(&self, choice: &Choice) -> String {
         let lang = &self.context.lang;
         let mut table = Table::new(vec![
@@ -170,7 +170,7 @@ impl Screen<'_> {
         table.text(self.context.width)
     }
 
-    /// Those in the cache with a catalog of the same library in another version.
+    /// Catalogs in the cache of the same library in another version.
     fn other_runtimes(&self) -> Vec<Catalog> {
         let cache = runtime::Cache::from_env();
         let entries = std::fs::read_dir(cache.runtimes()).into_iter().flatten().flatten();
@@ -183,7 +183,7 @@ impl Screen<'_> {
     }
 }
 
-/// Packed again, where the matrices were.
+/// Packs the matrices again, if they were packed.
 fn repacked(mut other: Call, was: &Call) -> Call {
     if was.ld == was.packed() {
         other.ld = other.packed();
@@ -206,7 +206,7 @@ fn key_text(table: &str, key: &[i64; 4]) -> String {
     sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// `4096 x 290 x 4096 f16 NN`, and what is not as usual.
+/// `4096 x 290 x 4096 f16 NN`, and the values that differ from the defaults.
 fn described(call: &Call) -> String {
     let [a, b, _, d] = call.types;
     let mut out = format!("{} x {} x {} {}", call.m, call.n, call.k, a.name());

@@ -104,7 +104,7 @@ fn strict(serving: &Serving) -> ExitCode {
     if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { exit_code(&serving.all) }
 }
 
-/// Uses the names in the package instead of the temporary ones, and adds what was not unpacked.
+/// Uses the names in the package instead of the temporary ones, and adds the parts that were not unpacked.
 fn named_inside(survey: &mut Survey, root: &Path, package: &Package<'_>) {
     let inside = |path: &PathBuf| path.strip_prefix(root).map_or_else(|_| path.clone(), |rest| package.path.join(rest));
     let unread = survey.unread.iter_mut().chain(survey.libraries.iter_mut().flat_map(|library| &mut library.unread));

@@ -232,7 +232,7 @@ fn verdict(service: &Service, context: &Context) -> String {
     out + &troubles(service, context)
 }
 
-/// What is missing, unreadable or not understood, one line each.
+/// Missing and unreadable files and unknown nodes, one line each.
 fn troubles(service: &Service, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = String::new();
@@ -260,7 +260,7 @@ fn troubles(service: &Service, context: &Context) -> String {
     out
 }
 
-/// Also the last part of the key of its description.
+/// The name of a layout, which is also the last part of the key of its description.
 pub fn layout(layout: Layout) -> &'static str {
     match layout {
         Layout::Lazy => "lazy",

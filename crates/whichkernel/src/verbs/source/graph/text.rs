@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 impl Show for GraphAnswer {
     fn table(&self, lang: &Lang) -> Option<Table> {
         let mut table = Table::new(columns(lang, true));
-        self.evaluations.iter().for_each(|evaluation| rows(evaluation, true, &mut table));
+        self.evaluations.iter().for_each(|evaluation| rows(evaluation, lang, true, &mut table));
         Some(table)
     }
 
@@ -38,9 +38,9 @@ impl Show for GraphAnswer {
             };
             let _ = writeln!(out, "{}", lang.text_with(key, &head));
             let mut table = Table::new(columns(lang, false));
-            rows(evaluation, false, &mut table);
+            rows(evaluation, lang, false, &mut table);
             out.push_str(&table.text(context.width));
-            reasons(evaluation, &mut out);
+            reasons(evaluation, lang, &mut out);
             let _ = writeln!(out, "{}", conclusion_text(lang, &evaluation.whole));
             compared(evaluation, lang, &mut out);
             out.push('\n');
@@ -65,7 +65,7 @@ fn columns(lang: &Lang, numbered: bool) -> Vec<Column> {
 }
 
 /// One row per launch; a node without a known launch has one row too.
-fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
+fn rows(evaluation: &GraphEvaluation, lang: &Lang, numbered: bool, table: &mut Table) {
     for step in &evaluation.steps {
         let row = |kernel: String, grid: String, block: String| {
             let mut cells = match numbered {
@@ -82,24 +82,25 @@ fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
         for launch in &step.launches {
             table.row(row(launch.full(), dims(launch.grid), dims(launch.block)));
         }
-        // If the driver does all of it, that is the answer.
+        // If the driver does all of the work, its calls are the answer.
         for call in step.moves.iter().filter(|_| step.launches.is_empty() && step.undetermined.is_none()) {
             table.row(row(format!("({})", call.function), String::new(), String::new()));
         }
         if let Some(why) = &step.undetermined {
             // In text, the reasons are below the table, each once.
-            let why = if numbered { format!("UNDETERMINED: {why}") } else { "UNDETERMINED".to_owned() };
+            let why =
+                if numbered { format!("UNDETERMINED: {}", why.in_words(lang)) } else { "UNDETERMINED".to_owned() };
             table.row(row(why, String::new(), String::new()));
         }
     }
 }
 
 /// Why rows are open, with their nodes.
-fn reasons(evaluation: &GraphEvaluation, out: &mut String) {
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+fn reasons(evaluation: &GraphEvaluation, lang: &Lang, out: &mut String) {
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for step in &evaluation.steps {
         if let Some(why) = step.undetermined.as_ref().or(step.grid_undetermined.as_ref()) {
-            by_reason.entry(why).or_default().push(&step.name);
+            by_reason.entry(why.in_words(lang)).or_default().push(&step.name);
         }
     }
     for (why, names) in by_reason {

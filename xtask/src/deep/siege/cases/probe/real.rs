@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills what was started, by its number.
+/// Kills the started process, by its id.
 struct Running(Child);
 
 impl Drop for Running {
@@ -38,8 +38,8 @@ fn as_user(id: &str) -> Command {
     command
 }
 
-/// A process that is called llama-server and listens nowhere, of a user that listens elsewhere; looked at by a user who may not read its
-/// descriptors. The listener must not be asked.
+/// A process named llama-server without a listening socket, of a user who has another listener. The command runs as a
+/// user who cannot read the process's descriptors. It must not contact the listener.
 pub fn bystander(bench: &Bench) -> anyhow::Result<Outcome> {
     if !std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0) {
         return Ok(Outcome::Skipped { why: "needs root to be two users".into() });
@@ -55,7 +55,7 @@ pub fn bystander(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut lines = BufReader::new(listener.0.stdout.take().context("its lines")?).lines();
     lines.next().context("it does not listen")??;
     let _named = Running(as_user("65533").arg(&name).arg("60").spawn()?);
-    // Until it has its name.
+    // Waits until the process has its name.
     std::thread::sleep(Duration::from_millis(300));
     let output = as_user("65534").arg(&tool).args(["probe", "--timeout", "2"]).output()?;
     drop(listener);
@@ -66,7 +66,7 @@ pub fn bystander(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(if requests == 0 && refused { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } })
 }
 
-/// Debian's llama-server on the CPU, by the dry run, with its counters.
+/// Debian's llama-server on the CPU, started by the dry run, with its counters.
 struct Real {
     server: Child,
     port: u16,
@@ -74,7 +74,7 @@ struct Real {
 
 impl Drop for Real {
     fn drop(&mut self) {
-        // The dry run passes it on to its program.
+        // The dry run passes the signal on to its program.
         let _ = Command::new("kill").args(["-TERM", &self.server.id().to_string()]).status();
         let _ = self.server.wait();
     }
@@ -129,7 +129,7 @@ impl Real {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Prompt tokens that it processed since it was started.
+    /// Prompt tokens that it has processed since its start.
     fn processed(&self) -> anyhow::Result<u64> {
         let text = self.get("/metrics")?;
         let line =
@@ -151,7 +151,7 @@ pub fn twice(bench: &Bench) -> anyhow::Result<Outcome> {
     asked(bench, &url, &words)?;
     let before = real.processed()?;
     let answer = asked(bench, &url, &words)?;
-    // Four tokens warm it up.
+    // The warm-up evaluates four tokens.
     let (truth, said) = (real.processed()? - before, sum(&answer) + 4);
     let whole = !says_less(&answer);
     Ok(match truth == said && whole {
@@ -161,7 +161,7 @@ pub fn twice(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Another client sends requests meanwhile: the counters hold more than the answers.
+/// Another client sends requests meanwhile, so the counters exceed the answers.
 pub fn neighbour(bench: &Bench) -> anyhow::Result<Outcome> {
     let Some(real) = Real::start(bench)? else {
         return Ok(Outcome::Skipped { why: "debian-sid is not fetched".into() });

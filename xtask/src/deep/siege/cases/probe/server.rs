@@ -1,23 +1,22 @@
-//! A model server of a few lines on the loopback, for things that no real server does on command: contradictory
-//! answers, a cache with known contents, times with a known step. It counts what it actually evaluated.
+//! A small model server on the loopback, for behaviour that no real server shows on command: contradictory answers, a
+//! cache with known contents, times with a known step. It counts the tokens that it actually evaluated.
 
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// What it was asked, and what it did.
+/// The requests that it received, and its work.
 #[derive(Default)]
 pub struct Seen {
     pub requests: u64,
-    /// Prompts as their tokens, in the order in which they came.
+    /// The tokens of each prompt, in order of arrival.
     pub prompts: Vec<Vec<String>>,
-    /// Tokens that it evaluated for each.
+    /// The number of evaluated tokens of each prompt.
     pub evaluated: Vec<u64>,
 }
 
-/// How it answers: from the prompt's tokens and the number of earlier prompts, returns fields that override the honest
-/// answer.
+/// Gets the prompt's tokens and the number of earlier prompts, and returns the fields that override the honest answer.
 pub type Answer = dyn Fn(&[String], usize) -> Value + Send + Sync;
 
 pub struct Mock {
@@ -28,13 +27,13 @@ pub struct Mock {
 #[derive(Clone)]
 pub struct Manner {
     pub kind: Kind,
-    /// Prompts that it keeps; 0: nothing is reused.
+    /// The number of prompts that it keeps; with 0, nothing is reused.
     pub slots: usize,
-    /// Tokens that fit into its context.
+    /// The number of tokens that fit into its context.
     pub context: usize,
     /// The fields of `/api/ps` about the model besides its name.
     pub loaded: Value,
-    /// Added to `/metrics` beyond what was evaluated.
+    /// Added to the count of evaluated tokens in `/metrics`.
     pub miscount: i64,
 }
 
@@ -156,7 +155,7 @@ fn generated(manner: &Manner, seen: &mut Seen, answer: &Answer, body: &Value) ->
         }
     };
     lay(&mut value, &over);
-    // A case may know of another client that had sent the same.
+    // A case may simulate another client that sent the same prompt before.
     let evaluated = over.get("really").and_then(Value::as_u64).unwrap_or(evaluated as u64);
     seen.evaluated.push(evaluated);
     seen.prompts.push(prompt);

@@ -1,4 +1,4 @@
-//! Sweeps over servers whose times are known to the last digit.
+//! Sweeps over servers whose times are known exactly.
 
 use super::server::{Kind, Manner, Mock};
 use super::{Bench, Outcome, asked, says_less};
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// A time in milliseconds that is short enough for no answer to come sooner than it says, with noise from a linear congruence.
+/// A time in milliseconds, with noise from a linear congruential generator. It is short enough that no answer arrives
+/// earlier than it states.
 fn time(length: usize, before: usize, noise: f64, step: f64) -> f64 {
     let mixed = (before as u64 + 1).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,7 +16,7 @@ fn time(length: usize, before: usize, noise: f64, step: f64) -> f64 {
 }
 
 fn swept(bench: &Bench, noise: f64, step: f64, words: &[&str]) -> anyhow::Result<Value> {
-    // The order of the lengths is another in every run; the noise of each is the same.
+    // The order of the lengths differs between runs; the noise of each length stays the same.
     let asked_before = Mutex::new(HashMap::<usize, usize>::new());
     let told = move |prompt: &[String], _| {
         let length = prompt.len();
@@ -57,7 +58,7 @@ pub fn flat(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// A step that is there and too small for the noise: the answer says what it could not have seen.
+/// A real step that is too small for the noise: the answer states the smallest step that it could have detected.
 pub fn noisy(bench: &Bench) -> anyhow::Result<Outcome> {
     let answer = swept(bench, 1.2, 0.10, &["--repeat", "3"])?;
     let (truth, found) = ("one step of 10 % at 31 tokens".to_owned(), places(&answer));
@@ -70,7 +71,7 @@ pub fn noisy(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Every fifth length is answered by a contradiction.
+/// The answer for every fifth length contains a contradiction.
 pub fn failing(bench: &Bench) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner::of(Kind::Llama), |prompt, before| {
         let time = time(prompt.len(), before, 0.1, 0.0);

@@ -1,4 +1,4 @@
-// As much of the library as the host code of ggml names: a product that reaches it is a product by BLAS.
+// The parts of the library that ggml's host code names: a product that reaches them counts as BLAS.
 #pragma once
 #include <hip/hip_runtime.h>
 #include <hip/library_types.h>
