@@ -265,7 +265,9 @@ fn json<T: Serialize>(value: &T) -> String {
 fn asked(question: &Question) -> String {
     let targets: Vec<&str> =
         question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();
-    format!("{} {} {} {:?}", env!("CARGO_PKG_VERSION"), targets.join(","), question.types.join(","), question.shape)
+    let shapes = if question.launch_shapes { "launch shapes" } else { "no launch shapes" };
+    let (targets, types) = (targets.join(","), question.types.join(","));
+    format!("{} {targets} {types} {:?} {shapes}", env!("CARGO_PKG_VERSION"), question.shape)
 }
 
 /// Whether two tables have the same answers and rules, ignoring the release.

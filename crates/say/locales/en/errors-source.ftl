@@ -164,3 +164,4 @@ source-open-vulkan-aligned = the alignment of rows is not known
 source-open-vulkan-types = the types in question are not known
 source-open-vulkan-no-name = the tree names no pipeline for these types
 source-open-vulkan-other = the product is handed to { $name }, which is not followed
+source-shape-part = { $part }: { $why }

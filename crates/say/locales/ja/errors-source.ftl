@@ -164,3 +164,4 @@ source-open-vulkan-aligned = 行のアラインメントが不明です
 source-open-vulkan-types = 対象の型が不明です
 source-open-vulkan-no-name = ツリーには、これらの型に対応するパイプライン名がありません
 source-open-vulkan-other = この積は { $name } に渡され、そこから先は追跡していません
+source-shape-part = { $part }: { $why }
