@@ -1,7 +1,8 @@
 //! Counts the instructions of the kernel that the rules choose for a long prompt, in the library that the server has loaded.
 
-use crate::census::{census, parse_target};
+use crate::bundle_progress::Progress;
 use crate::context::Context;
+use findings::count::{census, parse_target};
 use inventory::File;
 use launch::NameFilter;
 use observe::census::{By, Question, Select};
@@ -30,7 +31,8 @@ fn counted(facts: &Facts, context: &Context) -> Option<Census> {
     };
     let select = Select { target: Some(parse_target(target).ok()?), kernel: Some(NameFilter::new(&kernel).ok()?) };
     let file = File::open(Path::new(library)).ok()?;
-    let (groups, _) = census(&file, select, By::Kernel, (false, false), context).ok()?;
+    let mut progress = Progress::new(context, "isa-progress");
+    let (groups, _) = census(&file, select, By::Kernel, (false, false), |bundle| progress.step(bundle)).ok()?;
     if !groups.is_complete() || groups.groups.is_empty() {
         return None;
     }
