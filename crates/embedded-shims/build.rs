@@ -25,6 +25,10 @@ fn build() -> Result<(), Failure> {
     // `shims` is a symlink in the repository and a directory in the package. So are the files in `shims/shared`, which
     // belong to other crates.
     println!("cargo::rerun-if-changed={}", root.join("shims").display());
+    let target = (env::var("CARGO_CFG_TARGET_OS")?, env::var("CARGO_CFG_TARGET_ARCH")?);
+    if target != ("linux".to_owned(), "x86_64".to_owned()) {
+        return none(&out);
+    }
     nullgpu(&root, &out)?;
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, false, &[])?;
     // One object becomes two libraries. The stand-in for hipBLAS defines no other names of rocBLAS, so that a real
@@ -62,6 +66,17 @@ fn build() -> Result<(), Failure> {
     link(&stub, &out.join("libstub.so"), "libwhichkernel-stub.so", &plain_script(&defined(&stub)?), &[])?;
     let canary = object(&root.join("shims/canary/src/lib.rs"), &out.join("canary.o"), 1, false, &[])?;
     program(&canary, &out.join("canary"))
+}
+
+/// For other systems the commands that need these say so before they begin; here the files are empty.
+fn none(out: &Path) -> Result<(), Failure> {
+    let nullgpu = ["libnullgpu.so.5", "libnullgpu.so.6", "libnullgpu.so.7"];
+    let blas = ["libnullblas.so", "libnullrocblas.so", "libnullsolver.so", "libsparse_read.so"];
+    let others = ["libgraph.so", "libpreload.so", "libvklayer.so", "libstub.so", "canary"];
+    for name in nullgpu.iter().chain(&blas).chain(&others) {
+        fs::write(out.join(name), [])?;
+    }
+    Ok(())
 }
 
 fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {

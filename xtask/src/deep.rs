@@ -7,6 +7,7 @@ mod gemm;
 mod gfx1201;
 mod isa;
 mod mutants;
+mod ports;
 mod readelf;
 mod runtime_build;
 mod siege;
@@ -15,6 +16,7 @@ mod source_ops;
 mod tests;
 mod watch_preload;
 mod watch_uprobe;
+mod web;
 
 use anyhow::bail;
 use std::process::ExitCode;
@@ -29,6 +31,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("mutants", "dispatch rules made at random, evaluated and compiled by g++: none answered wrong", mutants::run),
+    (
+        "ports",
+        "the programs for Windows (wine) and arm64 (QEMU): the same bytes as this machine's for every question",
+        ports::run,
+    ),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
     (
         "runtime-build",
@@ -51,6 +58,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         "ten million launches and 4,000 threads under uprobes: every one seen, none lost",
         watch_uprobe::run,
     ),
+    ("web", "the web page in Chromium against the command line: many questions, the largest library, times", web::run),
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {

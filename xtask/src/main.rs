@@ -1,6 +1,7 @@
 //! The project's own commands, the same on a laptop and in CI: `cargo xtask test`, `cargo xtask fetch`.
 #![deny(unsafe_code)]
 
+mod changes;
 mod decision_tables;
 mod deep;
 mod dist;
@@ -11,8 +12,10 @@ mod isa_oracle;
 mod isa_tables;
 mod ollama_pins;
 mod packages;
+mod ports;
 mod python;
 mod test;
+mod web;
 
 use std::process::ExitCode;
 
@@ -33,10 +36,15 @@ cargo xtask COMMAND
                    the list of which llama.cpp each Ollama release has, from clones of both
   decision-tables [--check] [--llama REPO] [--ollama REPO] [NAME...]
                    the embedded decision tables, extracted from the sources
+  changes REPO DIR [--since RELEASE]
+                   the list of releases at which a path changed, from an atlas of a clone of llama.cpp in DIR
   dist [--binary FILE] [--out DIR] [KIND...]
                    the packages of a release: tar.gz, deb, rpm, wheel, container image, manifests
   dist-check DIR [ROOT.tar...]
                    installs these packages into clean roots, asks each, and prints the seconds (needs root)
+  web [--out DIR]  the web page with its WebAssembly module
+  ports [windows|arm64|wasm...]
+                   builds for other systems with Debian sid's Rust in a root of its own (needs root and mmdebstrap)
   fetch [--deep]   bring the test artifacts into the tests' cache
 ";
 
@@ -52,9 +60,12 @@ fn main() -> anyhow::Result<ExitCode> {
         "fuzz" => fuzz::run(&rest),
         "fingerprint-table" => fingerprint_table::run(&rest),
         "decision-tables" => decision_tables::run(&rest),
+        "changes" => changes::run(&rest),
         "ollama-pins" => ollama_pins::run(&rest),
         "dist" => dist::run(&rest),
         "dist-check" => dist::trial::run(&rest),
+        "web" => web::run(&rest),
+        "ports" => ports::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

@@ -73,6 +73,22 @@ fn a_second_run_gives_the_same_bytes() {
 }
 
 #[test]
+fn the_archive_for_windows_has_the_program_and_everything_beside_it() {
+    let Some(place) = packages() else { return };
+    let out = tempfile::tempdir().expect("a directory");
+    let program = place.join("whichkernel");
+    let mut xtask = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    xtask.args(["dist", "--quick", "windows", "--binary"]).arg(&program).arg("--windows").arg(&program);
+    done(xtask.arg("--out").arg(out.path()));
+    let name = names(out.path()).into_iter().find(|name| name.ends_with("-x86_64-pc-windows-gnu.zip")).expect("a zip");
+    let listed = done(Command::new("python3").args(["-m", "zipfile", "-l"]).arg(out.path().join(&name)));
+    for file in ["whichkernel.exe", "_whichkernel.ps1", "LICENSE-MIT", "NOTICE", "THIRD-PARTY.txt", "sbom.cdx.json"] {
+        assert!(listed.contains(&format!("/{file}")), "{file}: {listed}");
+    }
+    done(Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(out.path()));
+}
+
+#[test]
 fn every_package_installs_into_a_clean_root_and_answers_a_user_without_rights() {
     let Some(place) = packages() else { return };
     let tools = [("rpm", "rpm"), ("dpkg", "dpkg"), ("python3", "python3-pip")];

@@ -8,10 +8,10 @@ use crate::process_tree::program_of;
 use server::claims::tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
+use sys::unix::AsRawFd;
+use sys::unix::MetadataExt;
 use watch::preload::build_id;
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -30,7 +30,7 @@ pub fn programs(command: &[OsString]) -> Vec<String> {
 }
 
 fn executable(path: &PathBuf) -> bool {
-    use std::os::unix::fs::PermissionsExt;
+    use sys::unix::PermissionsExt;
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 

@@ -10,10 +10,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use sys::unix::ExitStatusExt;
 use uprobe::{Options, Watcher};
 use watch::layer;
 use watch::logs::{LogReader, Variable, account as log_account};
@@ -278,16 +278,13 @@ impl Stage {
 
     /// Tells the server itself to stop, as a service manager would, so that its wrappers can end properly.
     fn stop(&mut self, server: &Server) -> Result<Stopped, WatchError> {
-        use rustix::process::{Pid, Signal, kill_process};
         let ours = tree(vec![self.pid]);
         let named = |pid: &&u32| program_of(**pid).is_some_and(|name| name == server.program);
         let top = ours.iter().find(named).copied().unwrap_or(self.pid);
-        let tell = |pid: u32, signal: Signal| {
-            if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
-                let _ = kill_process(pid, signal);
-            }
+        let tell = |pid: u32, signal: i32| {
+            let _ = sys::host::signal(pid, signal);
         };
-        tell(top, Signal::TERM);
+        tell(top, sys::abi::SIGTERM);
         let asked = Instant::now();
         loop {
             if let Some(status) = self.step()? {
@@ -295,7 +292,7 @@ impl Stage {
             }
             if asked.elapsed() > FAREWELL {
                 // Our own child is not reaped yet, so none of these process ids can have been reused.
-                tree(vec![self.pid]).into_iter().for_each(|pid| tell(pid, Signal::KILL));
+                tree(vec![self.pid]).into_iter().for_each(|pid| tell(pid, sys::abi::SIGKILL));
                 self.child.wait();
                 return Ok(Stopped::Unwilling);
             }

@@ -7,9 +7,9 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::rooted::Inside;
+use sys::unix::MetadataExt;
 use sys::{abi, regular_file};
 
 /// The maximum size to read. Files under `/proc` and `/sys` are small; of a long log, the end is read.

@@ -6,10 +6,10 @@ use codeobject::kpack::Environment;
 use gpu::TargetId;
 use inventory::{DeviceCode, File};
 use launch::record::{FNV, fnv};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use sys::files::{self, Access};
+use sys::unix::MetadataExt;
 
 /// Part of the name of every cached table. A new layout number invalidates old tables.
 const LAYOUT: &str = "4";

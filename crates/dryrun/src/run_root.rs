@@ -24,6 +24,9 @@ const DEPTH: u32 = 7;
 impl RunRoot {
     /// Finds a runtime in the cache by name, or a directory. It is a tree if it has its own loader.
     pub fn find(wanted: &str) -> Result<RunRoot, DryrunError> {
+        if let Some(only) = sys::support::missing(sys::support::Need::Shims) {
+            return Err(DryrunError::System { only });
+        }
         let path = Path::new(wanted);
         if !wanted.contains('/') && !path.is_dir() {
             let root = runtime::Cache::from_env().root(wanted);

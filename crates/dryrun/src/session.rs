@@ -18,13 +18,13 @@ use launch::trace::Trace;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir::{SessionDir, put};
+use sys::unix::ExitStatusExt;
 
 /// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,9 +198,7 @@ impl Running {
 
     /// Asks a server to exit, as a service manager would.
     pub fn stop(&self) {
-        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        }
+        let _ = sys::host::signal(self.child.id(), sys::abi::SIGTERM);
     }
 
     /// Waits for the end and reads the records.
@@ -428,8 +426,8 @@ pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), Dry
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
         Streams::Shown => {
-            let copy = rustix::io::dup(std::io::stderr()).map_err(|e| io_at("standard error")(e.into()))?;
-            command.stdout(Stdio::from(copy)).stderr(Stdio::inherit());
+            let copy = sys::host::standard_error().map_err(io_at("standard error"))?;
+            command.stdout(copy).stderr(Stdio::inherit());
         }
     }
     Ok(())

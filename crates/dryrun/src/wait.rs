@@ -1,14 +1,13 @@
 //! Waits for a program and passes signals on to it: Ctrl-C and TERM are meant for the program as well.
 
 use crate::error::DryrunError;
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use sys::interrupt;
+use sys::{abi, interrupt};
 
 /// The maximum amount of a program's output that is kept.
 const MOST_SAID: usize = 1 << 20;
@@ -28,7 +27,7 @@ pub struct Ended {
 pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
     let failed = |source| DryrunError::Start { program: program.to_string_lossy().into_owned(), source };
     let (out, err) = (Listener::new(child.stdout.take()), Listener::new(child.stderr.take()));
-    let leader = Pid::from_raw(child.id().cast_signed());
+    let leader = child.id();
     let [mut step, longest] = STEPS;
     let mut told: Option<(i32, Instant)> = None;
     let status = loop {
@@ -37,10 +36,10 @@ pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
         }
         match (told, interrupt::signal()) {
             (None, Some(signal)) => {
-                tell(leader, Signal::from_named_raw(signal).unwrap_or(Signal::TERM));
+                tell(leader, signal);
                 told = Some((signal, Instant::now()));
             }
-            (Some((_, at)), _) if at.elapsed() > FAREWELL => tell(leader, Signal::KILL),
+            (Some((_, at)), _) if at.elapsed() > FAREWELL => tell(leader, abi::SIGKILL),
             _ => {}
         }
         std::thread::sleep(step);
@@ -49,16 +48,14 @@ pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
     let interrupted = told.map(|(signal, _)| signal).or_else(interrupt::signal);
     if interrupted.is_some() {
         // Also kill everything that the program started, so that nothing is left behind.
-        tell(leader, Signal::KILL);
+        tell(leader, abi::SIGKILL);
     }
     let said = out.end(interrupted.is_some()) + &err.end(interrupted.is_some());
     Ok(Ended { status, said, interrupted })
 }
 
-fn tell(leader: Option<Pid>, signal: Signal) {
-    if let Some(leader) = leader {
-        let _ = kill_process_group(leader, signal);
-    }
+fn tell(leader: u32, signal: i32) {
+    let _ = sys::host::signal_group(leader, signal);
 }
 
 /// Reads all output, so that the program never blocks, and keeps the end.

@@ -126,8 +126,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Locks the lake for one export (`write`) or for readers, until it is dropped.
 pub fn lock(dir: &Path, write: bool) -> io::Result<File> {
-    // With the dot, only a directory can be opened, so this never blocks on a pipe.
-    let (folder, start) = (File::open(dir.join("."))?, Instant::now());
+    let (folder, start) = (sys::files::lockable(dir)?, Instant::now());
     loop {
         match if write { folder.try_lock() } else { folder.try_lock_shared() } {
             Ok(()) => return Ok(folder),

@@ -21,7 +21,7 @@ mod write;
 
 pub use answers::{ExpertCount, ShapeLine, Shapes, Written};
 pub use error::Error;
-pub use file_type::{file_types, mix};
+pub use file_type::{file_type_name, file_types, mix};
 pub use mix::Mix;
 pub use path::Path;
 pub use read::{Gguf, Tensor, Value};

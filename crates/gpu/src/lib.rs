@@ -8,6 +8,7 @@
 pub mod arch;
 pub mod cards;
 mod limits;
+mod listing;
 mod nvidia;
 pub mod occupancy;
 pub mod profile;
@@ -17,6 +18,7 @@ pub use arch::{Arch, How, Taken, UnknownArch};
 pub(crate) use cards::plain;
 pub use cards::{all, find};
 pub use limits::{Limits, limits};
+pub use listing::{Listed, generation, listed, reference, title};
 pub use nvidia::{nvidia_names, nvidia_target};
 pub use profile::{Number, Profile, ProfileError};
 pub use target::{TargetId, processor_in, processors_in};

@@ -3,11 +3,13 @@
 use codeobject::{Error, Problem, Range, ReadAt, check_range};
 use say::{Key, Message, Say, say};
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use sys::regular_file;
+use sys::unix::{FileExt, MetadataExt};
 
 #[derive(Debug)]
 pub enum OpenError {
@@ -26,15 +28,40 @@ say::worded! { OpenError {
 /// libraries have a few GiB.
 const LONGEST: u64 = 256 << 30;
 
-/// A regular file, open for reading, with its metadata at that time.
+/// A regular file, open for reading, with its metadata at that time; or bytes that somebody else reads for us.
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
-    file: fs::File,
+    bytes: Bytes,
     /// The start of this part; 0 for a whole file.
     start: u64,
     len: u64,
     stamp: Stamp,
+}
+
+/// Where the bytes come from.
+enum Bytes {
+    Disk(fs::File),
+    /// Such as a file that was dropped on a web page.
+    Given(Arc<dyn ReadAt + Send>),
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bytes::Disk(file) => file.fmt(to),
+            Bytes::Given(source) => write!(to, "{} given bytes", source.len()),
+        }
+    }
+}
+
+impl Bytes {
+    fn again(&self) -> io::Result<Bytes> {
+        Ok(match self {
+            Bytes::Disk(file) => Bytes::Disk(file.try_clone()?),
+            Bytes::Given(source) => Bytes::Given(Arc::clone(source)),
+        })
+    }
 }
 
 /// The identity of a file: length, device and inode, change and modification times.
@@ -50,22 +77,34 @@ impl File {
         if metadata.len() > LONGEST {
             return Err(OpenError::TooLong { path: path.to_owned(), bytes: metadata.len() });
         }
-        Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
+        Ok(File::whole(path, file, &metadata))
     }
 
     /// A regular file that is already open.
     pub fn opened(path: &Path, file: fs::File) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
+        Ok(File::whole(path, file, &metadata))
+    }
+
+    fn whole(path: &Path, file: fs::File, metadata: &Metadata) -> Self {
+        let (len, stamp) = (metadata.len(), stamp(metadata));
+        File { path: path.to_owned(), bytes: Bytes::Disk(file), start: 0, len, stamp }
+    }
+
+    /// Bytes without a file of this machine; `name` stands for its path.
+    pub fn given(name: &Path, source: Arc<dyn ReadAt + Send>) -> Self {
+        let len = source.len();
+        let stamp = (len, 0, 0, 0, 0, 0, 0);
+        File { path: name.to_owned(), bytes: Bytes::Given(source), start: 0, len, stamp }
     }
 
     /// A part of the file as a separate file, `libx.a(member.o)`: a member of an archive.
     pub fn part(&self, name: &str, range: Range) -> Result<Self, OpenError> {
         let path = PathBuf::from(format!("{}({name})", self.path.display()));
         let io = |source| OpenError::Io { path: path.clone(), source };
-        let file = self.file.try_clone().map_err(io)?;
+        let bytes = self.bytes.again().map_err(io)?;
         let len = range.len().min(self.len.saturating_sub(range.start));
-        Ok(File { file, start: self.start.saturating_add(range.start), len, stamp: self.stamp, path })
+        Ok(File { bytes, start: self.start.saturating_add(range.start), len, stamp: self.stamp, path })
     }
 
     pub fn path(&self) -> &Path {
@@ -75,12 +114,17 @@ impl File {
     /// Its identity, if this is a whole file that has not changed since it was opened.
     pub(crate) fn unchanged(&self) -> Option<Stamp> {
         let whole = self.start == 0 && self.len == self.stamp.0;
-        (whole && !self.has_changed()).then_some(self.stamp)
+        // Without an inode number (Windows, given bytes) two files could look like one.
+        let identified = self.stamp.2 != 0;
+        (whole && identified && !self.has_changed()).then_some(self.stamp)
     }
 
     /// Whether the file has changed since it was opened: size, location or times.
     pub fn has_changed(&self) -> bool {
-        self.file.metadata().map_or(true, |metadata| stamp(&metadata) != self.stamp)
+        match &self.bytes {
+            Bytes::Disk(file) => file.metadata().map_or(true, |metadata| stamp(&metadata) != self.stamp),
+            Bytes::Given(source) => source.len() != self.stamp.0,
+        }
     }
 }
 
@@ -109,10 +153,14 @@ impl ReadAt for File {
     fn read_into(&self, offset: u64, buffer: &mut [u8], field: &'static str) -> codeobject::Result<()> {
         check_range(self.len, offset, buffer.len() as u64, field)?;
         let unreadable = |why: Message| Error::new(offset, field, Problem::Unreadable(why));
-        match self.file.read_exact_at(buffer, self.start.saturating_add(offset)) {
+        let file = match &self.bytes {
+            Bytes::Disk(file) => file,
+            Bytes::Given(source) => return source.read_into(self.start.saturating_add(offset), buffer, field),
+        };
+        match file.read_exact_at(buffer, self.start.saturating_add(offset)) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                let now = self.file.metadata().map_or(0, |metadata| metadata.len());
+                let now = file.metadata().map_or(0, |metadata| metadata.len());
                 let (left, len) = (now.saturating_sub(self.start.saturating_add(offset)), buffer.len());
                 let was = self.start.saturating_add(self.len);
                 Err(unreadable(say!("inventory-shrunk", was, now, left, len)))

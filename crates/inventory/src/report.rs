@@ -71,17 +71,24 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
         Ok(Contents::Bundles) => vec![Range { start: 0, end: file.len() }],
         _ => Vec::new(),
     };
-    // A separate thread reads the whole file, in parallel with the walk.
-    let (result, hashed) = std::thread::scope(|scope| {
+    let device: Vec<Range> = report.map.device().collect();
+    let rest = (whole || options.search).then_some(move || read_rest(file, whole, device));
+    let mut walk = || {
         let host = matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. }));
-        let device: Vec<Range> = report.map.device().collect();
-        let hash = (whole || options.search).then(|| scope.spawn(move || read_rest(file, whole, device)));
         if options.nvidia && (host || matches!(kind, Ok(Contents::Nvidia { end }) if end > 0)) {
             read_nvidia(file, &mut report);
         }
-        let result = walk_all(file, &kind, &ranges, options, look, &mut take, &mut report);
-        (result, hash.and_then(|thread| thread.join().ok()))
-    });
+        walk_all(file, &kind, &ranges, options, look, &mut take, &mut report)
+    };
+    let (result, hashed) = if options.threads == 0 {
+        (walk(), rest.map(|rest| rest()))
+    } else {
+        // A separate thread reads the whole file, in parallel with the walk.
+        std::thread::scope(|scope| {
+            let rest = rest.map(|rest| scope.spawn(rest));
+            (walk(), rest.and_then(|thread| thread.join().ok()))
+        })
+    };
     if result.is_err() {
         return report;
     }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
+    /// 0: everything on the calling thread, for systems without threads.
     pub threads: usize,
     /// How many bytes may be unpacked at one time, over all threads. A single bundle above this is unpacked alone.
     pub budget: u64,
@@ -21,7 +22,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = std::thread::available_parallelism().map_or(0, usize::from);
         Options { threads, budget: 96 << 20, unpack_limit: ccob::DEFAULT_LIMIT, nvidia: false, search: false }
     }
 }
@@ -96,7 +97,10 @@ pub(crate) fn ordered<T: Send, J: Send, E>(
     work: impl Fn(Bundle, J, &mut dyn FnMut(T)) -> BundleReport<T> + Sync,
     take: &mut impl FnMut(Event<T>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let threads = options.threads.max(1);
+    if options.threads == 0 {
+        return in_turn(next, work, take);
+    }
+    let threads = options.threads;
     // A few bundles ahead keep all threads busy; more would only accumulate rows.
     let budget = Budget::new(options.budget, threads * 2);
     let next = Mutex::new(next);
@@ -131,6 +135,27 @@ pub(crate) fn ordered<T: Send, J: Send, E>(
         budget.stop();
         result
     })
+}
+
+/// The same without threads: one bundle after the other.
+fn in_turn<T, J, E>(
+    mut next: impl FnMut() -> Option<(Bundle, u64, J)>,
+    work: impl Fn(Bundle, J, &mut dyn FnMut(T)) -> BundleReport<T>,
+    take: &mut impl FnMut(Event<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    while let Some((bundle, _, job)) = next() {
+        let (whole, mut failed) = (bundle.clone(), None);
+        let report = work(bundle, job, &mut |out| {
+            if failed.is_none() {
+                failed = take(Event::Piece(whole.clone(), out)).err();
+            }
+        });
+        match failed {
+            Some(error) => return Err(error),
+            None => take(Event::Done(report))?,
+        }
+    }
+    Ok(())
 }
 
 fn in_order<T, E>(

@@ -170,4 +170,5 @@ fn pieces_come_in_order() {
     assert_eq!(one.len(), 81_688);
     assert!(one.is_sorted_by_key(|(bundle, entry, _)| (*bundle, *entry)));
     assert_eq!(one, listed(5, 1 << 20));
+    assert_eq!(one, listed(0, 1), "without threads");
 }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
 use sys::regular_file;
+use sys::unix::MetadataExt;
 
 /// Observers that depend on more than files. Settings, processes and devices can change without changing a file.
 const ALWAYS: &[&str] = &["host"];

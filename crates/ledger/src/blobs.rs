@@ -7,13 +7,13 @@
 use crate::error::LedgerError;
 use crate::{open_regular, permissions};
 use evidence::Evidence;
-use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::files;
+use sys::unix::MetadataExt as _;
 
 #[derive(Debug, Clone)]
 pub struct Blobs {
@@ -131,9 +131,9 @@ impl Blobs {
             // A killed process with the same process id may have left this file.
             let _ = files::remove(temporary);
             let file = open_regular::create(temporary)?;
-            flock(&file, FlockOperation::LockExclusive)?;
+            file.lock()?;
             // Another process may have removed the file between creating and locking it.
-            if rustix::fs::fstat(&file)?.st_nlink > 0 {
+            if file.metadata()?.nlink() > 0 {
                 return Ok(file);
             }
         }
@@ -153,7 +153,7 @@ impl Blobs {
             }
             // A foreign or missing file is left alone.
             let Ok(file) = open_regular::open(&entry.path()) else { continue };
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            if file.try_lock().is_ok() {
                 let _ = files::remove(&entry.path());
             }
         }

@@ -84,5 +84,5 @@ pub(crate) fn unfinished(database: &Path) -> bool {
 }
 
 fn file_limit() -> bool {
-    rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_some()
+    sys::host::limits_files()
 }

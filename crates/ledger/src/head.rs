@@ -16,9 +16,9 @@ use crate::error::LedgerError;
 use crate::open_regular;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use sys::files;
+use sys::unix::FileExt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {

@@ -3,9 +3,9 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use sys::files::{self, Access};
+use sys::unix::MetadataExt;
 
 const OTHERS: u32 = 0o077;
 
@@ -17,7 +17,7 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
 /// Removes other users' access to the ledger. Returns how many files and directories gave such access. Only the owner
 /// does this: other users may not, and root leaves another user's ledger unchanged.
 pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
-    let mine = rustix::process::geteuid().as_raw();
+    let mine = sys::host::user();
     let mut changed = 0;
     let mut open = vec![dir.to_owned()];
     // A private directory protects its content, so the walk through a million blobs is needed only once.
@@ -43,7 +43,7 @@ pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
             open.extend(inside.iter().filter(|entry| ours(&entry.file_name())).map(fs::DirEntry::path));
         }
         if meta.mode() & OTHERS != 0 {
-            fs::set_permissions(&path, fs::Permissions::from_mode(meta.mode() & 0o700))?;
+            files::set_mode(&path, meta.mode() & 0o700)?;
             changed += 1;
         }
     }

@@ -6,8 +6,7 @@ use crate::head::{self, Head, Slots};
 use crate::read::{Reader, gone};
 use crate::{permissions, redact, schema};
 use evidence::{Evidence, Observation, ObservationId};
-use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -242,20 +241,22 @@ impl Ledger {
         let path = self.reader.dir.join("lock");
         let begun = Instant::now();
         loop {
-            match flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
+            match self.lock.try_lock() {
                 Ok(()) => break,
-                Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < schema::PATIENCE => {
+                Err(TryLockError::WouldBlock) if begun.elapsed() < schema::PATIENCE => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                Err(rustix::io::Errno::WOULDBLOCK) => {
+                Err(TryLockError::WouldBlock) => {
                     return Err(LedgerError::Busy { path, seconds: schema::PATIENCE.as_secs() });
                 }
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(LedgerError::io(&path, say::key!("ledger-doing-locking"), error.into())),
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(TryLockError::Error(error)) => {
+                    return Err(LedgerError::io(&path, say::key!("ledger-doing-locking"), error));
+                }
             }
         }
         let result = work(self);
-        let _ = flock(&self.lock, FlockOperation::Unlock);
+        let _ = self.lock.unlock();
         result
     }
 

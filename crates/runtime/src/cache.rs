@@ -17,10 +17,7 @@ impl Cache {
         if let Some(dir) = env::var_os("WHICHKERNEL_CACHE") {
             return Cache { dir: PathBuf::from(dir) };
         }
-        let base = env::var_os("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
-        Cache { dir: base.unwrap_or_else(env::temp_dir).join("whichkernel") }
+        Cache { dir: sys::places::cache().unwrap_or_else(env::temp_dir).join("whichkernel") }
     }
 
     pub fn at(dir: impl Into<PathBuf>) -> Self {
@@ -57,10 +54,10 @@ impl Cache {
         files::create_dir_all(&dir, Access::Public).map_err(at(&dir))?;
         let path = dir.join(format!(".lock-{name}"));
         let file = files::append(&path, Access::Public).map_err(at(&path))?;
-        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        match file.try_lock() {
             Ok(()) => Ok(Lock { _file: file }),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Busy { name: name.to_owned(), path }),
-            Err(errno) => Err(Error::Io { path, source: errno.into() }),
+            Err(fs::TryLockError::WouldBlock) => Err(Error::Busy { name: name.to_owned(), path }),
+            Err(fs::TryLockError::Error(source)) => Err(Error::Io { path, source }),
         }
     }
 
@@ -76,8 +73,7 @@ impl Cache {
 
     pub fn free_bytes(&self) -> Result<u64> {
         files::create_dir_all(&self.dir, Access::Public).map_err(at(&self.dir))?;
-        let stat = rustix::fs::statvfs(&self.dir).map_err(|errno| at(&self.dir)(errno.into()))?;
-        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+        sys::host::free_space(&self.dir).map_err(at(&self.dir))
     }
 }
 

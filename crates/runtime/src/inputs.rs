@@ -10,7 +10,7 @@ use inventory::{Contents, File, Met, Nothing, OpenError, Options, Pack, Sniff, U
 use std::convert::Infallible;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use sys::private_dir::SessionDir;
 
 #[derive(Debug)]
@@ -64,9 +64,16 @@ pub fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
             all.push(input.clone());
             continue;
         }
-        let mut found = vec![if input.is_absolute() { PathBuf::from("/") } else { PathBuf::new() }];
-        for part in input.iter().filter(|part| *part != "/") {
-            found = found.iter().flat_map(|dir| step(dir, &part.to_string_lossy())).collect();
+        let mut found = vec![PathBuf::new()];
+        for part in input.components() {
+            match part {
+                // A root, or a drive of Windows.
+                Component::Prefix(_) | Component::RootDir => found.iter_mut().for_each(|path| path.push(part)),
+                _ => {
+                    let name = part.as_os_str().to_string_lossy();
+                    found = found.iter().flat_map(|dir| step(dir, &name)).collect();
+                }
+            }
         }
         if found.is_empty() {
             return Err(InputError::NoMatch(input.clone()));

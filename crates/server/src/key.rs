@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
+use sys::unix::MetadataExt;
 
 /// A size limit; keys are far shorter.
 const MOST: u64 = 8 << 10;

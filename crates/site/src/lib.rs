@@ -15,18 +15,21 @@ mod packed;
 mod page;
 mod pages;
 mod parts;
+mod picture;
 mod plain_table;
 mod raw_files;
 mod read;
 mod sentence;
 mod svg;
 mod tile_map;
+mod web;
 mod words;
 mod write;
 
 pub use atlas::{Sheet, atlas, sheets};
-pub use input::{Input, LedgerFacts, Next, Note};
+pub use input::{Input, LedgerFacts, Next, Note, Publication};
 pub use tile_map::{TileCell, TileMap, tile_map};
+pub use web::{WORKER, embedded, releases, web};
 pub use words::Pair;
 pub use write::{File, Site, WriteError};
 
@@ -35,7 +38,7 @@ pub fn build(input: &Input<'_>, single: bool) -> Site {
     let words = words::Words::default();
     let study = input::Study::new(input, &words);
     let mut site = Site::default();
-    for page in pages::all(&study) {
+    for page in pages::all(&study).into_iter().filter(|page| study.shows(&page.name)) {
         site.add(page, &study);
     }
     site.finish(&study);

@@ -3,6 +3,7 @@
 use crate::frame::{self, SCRIPT, STYLE, TOKENS};
 use crate::input::Study;
 use crate::page::Page;
+use crate::picture;
 use crate::raw_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -59,6 +60,16 @@ impl Site {
         for (name, text) in [("tokens.css", TOKENS), ("report.css", STYLE), ("report.js", SCRIPT)] {
             self.files.insert(name.to_owned(), text.as_bytes().to_vec());
         }
+        // The picture of all releases that come with the program; pages link it.
+        for (name, text) in crate::web::web(&crate::web::embedded(), false) {
+            self.files.insert(format!("web/{name}"), text.into_bytes());
+        }
+        if study.input.published.is_some() {
+            let (title, subject) = (study.title().en, study.subject().join(", "));
+            let title = Some(title).filter(|title| picture::can_draw(title));
+            let own = title.unwrap_or_else(|| "Which GPU kernel ran, and how do we know?".to_owned());
+            self.files.insert(frame::PICTURE.to_owned(), picture::png(&own, &subject, &study.counts()));
+        }
         for (name, text) in study.tables.borrow().iter() {
             self.files.insert(format!("data/{name}"), text.clone().into_bytes());
         }
@@ -101,7 +112,7 @@ impl Site {
         if used && !mark.is_file() {
             return Err(WriteError::NotOurs(dir.to_owned()));
         }
-        for sub in ["", "data", "raw"] {
+        for sub in ["", "data", "raw", "web"] {
             let sub = dir.join(sub);
             files::create_dir_all(&sub, Access::Public).map_err(|error| fail(&sub, error))?;
         }

@@ -1,163 +1,11 @@
 //! The report in a real browser: headless Chromium, controlled over a pipe. Navigation, the language switch, search, no
 //! console error, no request that leaves the page, and axe-core finds nothing.
 
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use browser::Browser;
+use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 mod small;
-
-/// Chromium with its debugging pipe connected to our two pipes. It ends with the test.
-struct Browser {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-    next: u64,
-    events: Vec<Value>,
-    session: String,
-    /// The only address besides the disk that the pages may request: the server that they came from.
-    server: String,
-    _profile: tempfile::TempDir,
-}
-
-impl Browser {
-    fn start() -> Browser {
-        let profile = tempfile::tempdir().expect("a folder for the browser");
-        // Chromium reads from descriptor 3 and writes to 4; a shell puts our pipes there.
-        let line = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
-                    --no-first-run --disable-background-networking --disable-component-update --lang=en-US \
-                    --user-data-dir=\"$0\" --remote-debugging-pipe about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1";
-        let mut child = Command::new("sh")
-            .args(["-c", line])
-            .arg(profile.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("a shell");
-        let (to, from) = (child.stdin.take().expect("a pipe"), BufReader::new(child.stdout.take().expect("a pipe")));
-        let mut browser = Browser {
-            child,
-            to,
-            from,
-            next: 0,
-            events: Vec::new(),
-            session: String::new(),
-            server: "file://".to_owned(),
-            _profile: profile,
-        };
-        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
-        let attached = browser.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
-        browser.session = attached["sessionId"].as_str().expect("a session").to_owned();
-        for domain in ["Page", "Runtime", "Log", "Network"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
-        }
-        browser
-    }
-
-    fn call(&mut self, method: &str, params: Value) -> Value {
-        self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
-    }
-
-    fn try_call(&mut self, method: &str, params: Value) -> Result<Value, String> {
-        self.next += 1;
-        let mut message = json!({"id": self.next, "method": method, "params": params});
-        if !self.session.is_empty() {
-            message["sessionId"] = json!(self.session);
-        }
-        self.to.write_all(message.to_string().as_bytes()).expect("the browser reads");
-        self.to.write_all(b"\0").expect("the browser reads");
-        self.to.flush().expect("the browser reads");
-        loop {
-            let message = self.read();
-            if message["id"] == json!(self.next) {
-                return if message["error"].is_null() {
-                    Ok(message["result"].clone())
-                } else {
-                    Err(message["error"].to_string())
-                };
-            }
-            self.events.push(message);
-        }
-    }
-
-    fn read(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        self.from.read_until(0, &mut bytes).expect("the browser writes");
-        assert!(bytes.pop() == Some(0), "the browser went away");
-        serde_json::from_slice(&bytes).expect("a message")
-    }
-
-    fn open(&mut self, url: &str) {
-        // Another fragment of the same document is not a new load, so an empty page is opened in between.
-        self.call("Page.navigate", json!({"url": "about:blank"}));
-        self.events.clear();
-        self.call("Page.navigate", json!({"url": url}));
-        let loaded = |event: &Value| event["method"] == "Page.loadEventFired";
-        let of = |event: &Value| event["method"] == "Page.frameStoppedLoading";
-        while !(self.events.iter().any(loaded) && self.events.iter().any(of)) {
-            let event = self.read();
-            self.events.push(event);
-        }
-        self.until("document.readyState === 'complete' && location.href !== 'about:blank'");
-    }
-
-    fn eval(&mut self, script: &str) -> Value {
-        let result =
-            self.call("Runtime.evaluate", json!({"expression": script, "returnByValue": true, "awaitPromise": true}));
-        assert!(result["exceptionDetails"].is_null(), "{script}: {}", result["exceptionDetails"]);
-        result["result"]["value"].clone()
-    }
-
-    /// Polls until the condition holds; the test's own time limit ends it otherwise.
-    fn until(&mut self, script: &str) {
-        for _ in 0..600 {
-            // Between two pages there may be no document that could answer.
-            let asked = json!({"expression": script, "returnByValue": true});
-            if self.try_call("Runtime.evaluate", asked).is_ok_and(|said| said["result"]["value"] == json!(true)) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        panic!("never came: {script}");
-    }
-
-    fn size(&mut self, width: u32) {
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}),
-        );
-    }
-
-    /// Errors on the page since it was opened, and every address that it requested.
-    fn complaints(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        for event in &self.events {
-            let params = &event["params"];
-            match event["method"].as_str().unwrap_or_default() {
-                "Runtime.exceptionThrown" => all.push(params["exceptionDetails"].to_string()),
-                "Runtime.consoleAPICalled" if params["type"] == "error" => all.push(params["args"].to_string()),
-                "Log.entryAdded" if params["entry"]["level"] == "error" => all.push(params["entry"].to_string()),
-                "Network.requestWillBeSent" => {
-                    let url = params["request"]["url"].as_str().unwrap_or_default();
-                    if !url.starts_with("file://") && url != "about:blank" && !url.starts_with(&self.server) {
-                        all.push(format!("a request left the page: {url}"));
-                    }
-                }
-                _ => {}
-            }
-        }
-        all
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // The shell has executed the browser: this is the one process that we started.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 fn report() -> Option<(tempfile::TempDir, String)> {
     test_artifacts::program("chromium", "apt-get install chromium")?;
@@ -208,17 +56,13 @@ fn every_page_reads_in_both_languages_and_themes_at_every_width() {
             if browser.eval(both) != json!(false) {
                 wrong.push(format!("{here}: both languages are shown"));
             }
-            browser.eval(&axe);
-            let run = "axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => r.violations.map(v => \
-                       v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + ' ' + n.failureSummary).join(' | ')))";
-            let found = browser.eval(run);
-            wrong.extend(found.as_array().into_iter().flatten().map(|one| format!("{here}: {one}")));
+            wrong.extend(browser.barriers(&axe).into_iter().map(|one| format!("{here}: {one}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Reads a file that the browser saves, once it exists; otherwise the test's own time limit ends the wait.
+/// A file that the browser saves, once it has; the test's own time limit ends what never comes.
 fn read_when_there(path: &std::path::Path) -> String {
     for _ in 0..600 {
         if let Ok(text) = std::fs::read_to_string(path) {
@@ -235,12 +79,12 @@ fn one_finds_ones_way() {
     let mut browser = Browser::start();
     browser.size(1280);
     browser.open(&format!("{base}/index.html#theme=light"));
-    // The chosen language stays while navigating.
+    // The switch stays while navigating.
     browser.eval("document.querySelector('[data-set=\"lang=ja\"]').click()");
     assert_eq!(browser.eval("document.documentElement.lang"), json!("ja"));
     browser.eval("document.querySelector('.side a[href^=\"map.html\"]').click()");
     browser.until("location.pathname.endsWith('map.html') && document.documentElement.lang === 'ja'");
-    // The title is set a moment later, when the page is complete.
+    // The title is set when the page is whole, which is a moment later.
     browser.until("document.title === document.querySelector('meta[name=title-ja]')?.content");
     // Search over the claims, and over the largest table.
     browser.open(&format!("{base}/index.html#lang=en"));
@@ -268,7 +112,7 @@ fn one_finds_ones_way() {
         json!(true),
         "sorted by registers, the most first"
     );
-    // The page itself saves the listed rows as a file.
+    // What is listed, as a file: made by the page itself.
     let saved = dir.path().join("saved");
     browser.call("Page.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": saved}));
     browser.eval("var q = document.querySelector('#kernels-search'); q.value = 'kernel_6999 gfx1201'; q.dispatchEvent(new Event('input')); document.querySelector('[data-csv]').click()");
@@ -281,7 +125,7 @@ fn one_finds_ones_way() {
     browser.eval("document.querySelector('.evidence a[href*=\"#o-\"]').click()");
     browser.until("location.pathname.endsWith('observations.html') && document.querySelector('tr.sel') !== null");
     assert_eq!(browser.complaints(), Vec::<String>::new());
-    // All pages as one file.
+    // All of it as one file.
     browser.open(&format!("file://{}/single.html#lang=en", dir.path().display()));
     assert_eq!(browser.eval("document.querySelectorAll('article:not([hidden])').length"), json!(1));
     browser.eval("document.querySelector('.side a[data-to=\"map.html\"]').click()");
@@ -318,7 +162,7 @@ fn served_pages_ask_their_own_server_and_load_themselves_anew() {
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let run = scope.spawn(|| server.run(&pages, &|| ended.load(Ordering::Relaxed)));
-        // The server also ends if the test fails.
+        // The server ends also where the test fails.
         let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut browser = Browser::start();
             browser.size(1280);

@@ -2,10 +2,12 @@
 
 use crate::carried_answers::Spared;
 use crate::device::Vendor;
-use crate::outcome::{Answer, Reason};
+use crate::op::no_type;
+use crate::outcome::{Answer, Outcome, Reason};
 use crate::path::Path;
 use crate::ranges::{Stretch, choice_of, stretches};
 use crate::survey::Survey;
+use say::say;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +26,9 @@ pub struct DecisionTable {
     pub rules: Vec<Vec<Rule>>,
     /// Tile widths by column count: up to, tile.
     pub tiles: Vec<Vec<(i64, i64)>>,
+    /// Launch shapes by column count; empty in tables without shapes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<Vec<ShapeStep>>,
     /// Column counts to paths; most types of a target share one.
     pub plans: Vec<Vec<Entry>>,
     pub targets: BTreeMap<String, Target>,
@@ -64,6 +69,62 @@ pub struct Entry {
     pub rule: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tiles: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<usize>,
+    /// What the rules left open; for an undetermined path only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Open>,
+}
+
+/// Why no path is known: the line that could not be evaluated (empty if the reason has none), and the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Open {
+    pub kind: OpenKind,
+    pub place: String,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpenKind {
+    /// The tree has no such type.
+    NoSuchType,
+    /// The program would stop with an error.
+    Aborts,
+    NotEvaluated,
+}
+
+/// The launch up to `to` columns. Parts are expressions of the column count `n` (`32xceil(n/112)x1`), and null where
+/// they are not determined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShapeStep {
+    pub to: i64,
+    pub grid: Option<String>,
+    pub block: Option<String>,
+    pub warps: Option<i64>,
+    pub shared: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undetermined: Vec<String>,
+}
+
+impl ShapeStep {
+    fn of(answer: &Answer, warp: Option<i64>) -> Option<ShapeStep> {
+        let shape = answer.launch.as_ref()?.shape.as_ref()?;
+        let (first, last) = (shape.at(answer.from, warp), shape.at(answer.to, warp));
+        let part = |part| shape.over(part, answer.from, answer.to);
+        Some(ShapeStep {
+            to: answer.to,
+            grid: part(0),
+            block: part(1),
+            warps: first.warps.filter(|_| first.block == last.block),
+            shared: part(2),
+            undetermined: first.undetermined.into_iter().map(|why| why.english).collect(),
+        })
+    }
+
+    fn same(&self, other: &ShapeStep) -> bool {
+        ShapeStep { to: other.to, ..self.clone() } == *other
+    }
 }
 
 impl Entry {
@@ -149,6 +210,8 @@ pub struct Found<'t> {
     pub from: i64,
     pub to: Option<i64>,
     pub rule: &'t [Rule],
+    /// None for a settled path, and in tables that were made before reasons were kept.
+    pub open: Option<&'t Open>,
 }
 
 impl Found<'_> {
@@ -187,6 +250,7 @@ impl DecisionTable {
             presets: presets.collect(),
             rules: Vec::new(),
             tiles: Vec::new(),
+            shapes: Vec::new(),
             plans: Vec::new(),
             targets: BTreeMap::new(),
             order: survey.order(),
@@ -226,10 +290,12 @@ impl DecisionTable {
             reasons.get(device).and_then(|all| all.get(number)).map_or(&[], Vec::as_slice)
         };
         for (device, places) in places.iter().enumerate() {
-            let Some(name) = survey.question.devices.get(device).map(|device| device.target.clone()) else { continue };
+            let Some(of) = survey.question.devices.get(device) else { continue };
+            let (name, warp) = (of.target.clone(), of.warp());
             let mut types = BTreeMap::new();
             for ((ty, answers), places) in survey.question.types.iter().zip(of_device(device)).zip(places) {
-                let entries = table.entries(answers, places.iter().map(|place| reasons(*place)));
+                let reasons = places.iter().map(|place| reasons(*place));
+                let entries = table.entries(ty, (answers, warp), reasons);
                 types.insert(ty.clone(), index(&mut table.plans, entries));
             }
             let cc = survey.cc.get(device).copied().flatten();
@@ -239,7 +305,12 @@ impl DecisionTable {
     }
 
     /// `reasons` has the reasons of the stretches, in order.
-    fn entries<'r>(&mut self, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
+    fn entries<'r>(
+        &mut self,
+        ty: &str,
+        (answers, warp): (&[Answer], Option<i64>),
+        reasons: impl Iterator<Item = &'r [Reason]>,
+    ) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (stretch, reasons) in stretches(answers).into_iter().zip(reasons) {
             let rule = index(&mut self.rules, deciding(reasons, stretch.path));
@@ -253,8 +324,18 @@ impl DecisionTable {
                 }
             }
             let tiles = if tiles.is_empty() { None } else { Some(index(&mut self.tiles, tiles)) };
+            let mut shapes: Vec<ShapeStep> = Vec::new();
+            let mine = answers.iter().filter(|answer| answer.from >= stretch.from && answer.from <= last);
+            for step in mine.filter(|_| stretch.path.is_some()).filter_map(|answer| ShapeStep::of(answer, warp)) {
+                match shapes.last_mut().filter(|known| known.same(&step)) {
+                    Some(known) => known.to = step.to,
+                    None => shapes.push(step),
+                }
+            }
+            let shapes = if shapes.is_empty() { None } else { Some(index(&mut self.shapes, shapes)) };
             let path = stretch.path.map_or("UNDETERMINED", Path::name).to_owned();
-            entries.push(Entry { to: stretch.to, path, rule, tiles });
+            let open = answers.iter().filter(|answer| answer.from == stretch.from).find_map(|it| open(ty, &it.outcome));
+            entries.push(Entry { to: stretch.to, path, rule, tiles, shapes, open });
         }
         entries
     }
@@ -278,6 +359,21 @@ impl DecisionTable {
         out
     }
 
+    /// Every launch shape: the first and the last column count, the path, and the launch.
+    pub fn launches(&self, target: &str, ty: &str) -> Vec<(i64, i64, &str, &ShapeStep)> {
+        let mut out = Vec::new();
+        let mut from = 1;
+        for entry in self.plan(target, ty).into_iter().flatten() {
+            let steps = entry.shapes.and_then(|shapes| self.shapes.get(shapes));
+            for step in steps.into_iter().flatten() {
+                out.push((from, step.to, entry.path.as_str(), step));
+                from = step.to.saturating_add(1);
+            }
+            from = entry.to.unwrap_or(COLUMNS).saturating_add(1);
+        }
+        out
+    }
+
     pub fn look_up(&self, target: &str, ty: &str, columns: i64) -> Option<Found<'_>> {
         let entries = self.plan(target, ty)?;
         let mut from = 1;
@@ -286,12 +382,31 @@ impl DecisionTable {
                 let tiles = entry.tiles.and_then(|tiles| self.tiles.get(tiles));
                 let tile = tiles.and_then(|tiles| tiles.iter().find(|(to, _)| columns <= *to)).map(|(_, tile)| *tile);
                 let rule = self.rules.get(entry.rule).map_or(&[][..], Vec::as_slice);
-                return Some(Found { path: &entry.path, tile, from, to: entry.to, rule });
+                let open = entry.open.as_ref();
+                return Some(Found { path: &entry.path, tile, from, to: entry.to, rule, open });
             }
             from = entry.to.unwrap_or(i64::MAX).saturating_add(1);
         }
         None
     }
+}
+
+/// What an outcome leaves open.
+fn open(ty: &str, outcome: &Outcome) -> Option<Open> {
+    let Outcome::Undetermined { place, why, .. } = outcome else { return None };
+    let why = why.to_string();
+    // The reason may be part of a longer one, which names missing headers first.
+    let aborts = say!("source-open-abort", what = "").to_string();
+    let kind = if why.ends_with(&no_type(ty).to_string()) {
+        OpenKind::NoSuchType
+    } else if why.contains(aborts.trim_end_matches('`')) {
+        OpenKind::Aborts
+    } else {
+        OpenKind::NotEvaluated
+    };
+    // Reasons without a line are placed before the first file.
+    let place = if place.starts_with('<') { String::new() } else { place.clone() };
+    Some(Open { kind, place, why })
 }
 
 fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {

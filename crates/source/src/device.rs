@@ -125,10 +125,20 @@ impl Device {
         })
     }
 
+    /// The number of threads in a warp.
+    pub fn warp(&self) -> Option<i64> {
+        self.number("warpSize")
+    }
+
     /// Sets the shared memory per block in bytes, for both properties that code reads.
     pub fn set_shared_memory(&mut self, bytes: i64) {
         self.set("sharedMemPerBlock", Property::Int(bytes));
         self.set("sharedMemPerBlockOptin", Property::Int(bytes));
+    }
+
+    /// The card as people know it, or the target if no card was named.
+    pub fn title(&self) -> String {
+        self.card.as_deref().map_or_else(|| self.target.clone(), gpu::title)
     }
 
     pub fn platform(&self) -> Platform {

@@ -1,7 +1,10 @@
 //! Explains a choice of kernel: one question to the decision tables, and the answer with alternatives.
 
 use crate::Device;
-use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Rule};
+use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Open};
+use crate::exact::{self, Changes};
+use crate::lines::DecidingLine;
+use crate::reason::{ReasonAnswer, ReasonCode};
 use crate::versions::Known;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
@@ -106,14 +109,11 @@ impl Question {
             tile: answer.and_then(|answer| answer.tile),
             from: answer.map(|answer| answer.from),
             to: answer.and_then(|answer| answer.to),
-            by_columns: self
-                .stretches()
-                .into_iter()
-                .flatten()
-                .map(|(from, to, path)| ByColumns { from, to, path })
-                .collect(),
-            rule: answer.map(|answer| answer.rule).unwrap_or_default(),
-            cc: last.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
+            by_columns: self.stretches().map(by_columns).unwrap_or_default(),
+            reason: settled.as_ref().map(|(_, found)| self.reason(found)),
+            undetermined: answer.and_then(|answer| answer.open),
+            rule: settled.as_ref().map(|(table, found)| self.lines(table, found)).unwrap_or_default(),
+            cc: last.targets.get(target).and_then(|target| target.cc).map(capability),
             source: table.map(|table| table.source.as_str()),
             version: table.map(|table| table.version.as_str()),
             commit: table.map(|table| table.commit.as_str()),
@@ -123,14 +123,38 @@ impl Question {
             },
             neighbours: found
                 .iter()
-                .map(|(table, found)| Neighbour { version: &table.version, path: found.path, tile: found.tile })
+                .map(|(table, found)| Neighbour {
+                    version: &table.version,
+                    path: found.path,
+                    tile: found.tile,
+                    from: found.from,
+                    to: found.to,
+                    by_columns: match &settled {
+                        Some(_) => Vec::new(),
+                        None => by_columns(table.stretches(target, self.main_type())),
+                    },
+                    rule: if settled.is_some() { Vec::new() } else { self.lines(table, found) },
+                })
                 .collect(),
+            most_columns: COLUMNS,
+            weights: WEIGHTS,
             presets: table.map(|table| table.presets.as_slice()).unwrap_or_default(),
             otherwise: self.otherwise(),
+            changes: exact::changes(target, self.main_type(), self.at()),
             takes_code_for: gpu::Arch::parse(target)
                 .map(|device| device.in_order().into_iter().map(str::to_owned).collect())
                 .unwrap_or_default(),
         })
+    }
+
+    /// The deciding lines, with the values of this question.
+    pub fn lines(&self, table: &DecisionTable, found: &Found<'_>) -> Vec<DecidingLine> {
+        DecidingLine::all(found, table, (&self.device.target, self.main_type(), self.at()))
+    }
+
+    fn reason(&self, found: &Found<'_>) -> ReasonAnswer {
+        let code = ReasonCode::of(found);
+        ReasonAnswer { code, text: code.sentence(found, &self.device.title(), self.main_type()).to_string() }
     }
 
     /// Other column counts, other cards, other versions. Alternatives on which the tables for the version disagree are
@@ -163,6 +187,18 @@ impl Question {
     }
 }
 
+/// Rows and columns of the dense weights that every table is about (`crates/source/src/atlas.rs`).
+pub const WEIGHTS: [i64; 2] = [4096, 4096];
+
+/// AMD's have a bit of their own and are known in hexadecimal, NVIDIA's are 890 for 8.9.
+pub fn capability(cc: i64) -> String {
+    if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() }
+}
+
+pub(crate) fn by_columns<'t>(stretches: Vec<(i64, Option<i64>, &'t str)>) -> Vec<ByColumns<'t>> {
+    stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect()
+}
+
 /// `MMQ, tile 128`.
 pub fn choice(found: &Found<'_>) -> String {
     found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
@@ -193,8 +229,16 @@ pub struct Explained<'q> {
     pub to: Option<i64>,
     /// Empty if the two neighbouring versions differ.
     pub by_columns: Vec<ByColumns<'q>>,
+    /// Why this path, or why none is known; null if `path` is null because two neighbours differ.
+    pub reason: Option<ReasonAnswer>,
+    /// What the rules leave open, where they do not decide.
+    pub undetermined: Option<&'q Open>,
     /// The deciding conditions.
-    pub rule: &'q [Rule],
+    pub rule: Vec<DecidingLine>,
+    /// The most columns that the tables cover: a `to` that is null ends here.
+    pub most_columns: i64,
+    /// Rows and columns of the dense weights that the rules were evaluated for.
+    pub weights: [i64; 2],
     /// The compute capability as ggml encodes it.
     pub cc: Option<String>,
     /// The table that `path`, `rule` and `presets` come from.
@@ -206,6 +250,8 @@ pub struct Explained<'q> {
     pub neighbours: Vec<Neighbour<'q>>,
     pub presets: &'q [Build],
     pub otherwise: Vec<Otherwise>,
+    /// The releases at which the path changed, with their commits; null if there is no range of releases of which every one was evaluated.
+    pub changes: Option<Changes<'q>>,
     /// The targets whose shipped code the device can run, its own first; empty for NVIDIA, where the number decides.
     pub takes_code_for: Vec<String>,
 }
@@ -228,6 +274,13 @@ pub struct Neighbour<'q> {
     pub version: &'q str,
     pub path: &'q str,
     pub tile: Option<i64>,
+    /// The column counts over which the path is the same.
+    pub from: i64,
+    pub to: Option<i64>,
+    /// Empty where the releases agree: the answer has it.
+    pub by_columns: Vec<ByColumns<'q>>,
+    /// The conditions that decided; empty where the releases agree.
+    pub rule: Vec<DecidingLine>,
 }
 
 /// One changed input, and the resulting choice.

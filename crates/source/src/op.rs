@@ -2,7 +2,7 @@
 
 use cxx::IntTy;
 use cxx::eval::{Agg, FnValue, Machine, MemoryPlace, Run, Shape as Held, Stop, Ty, Value};
-use say::say;
+use say::{Message, say};
 use std::rc::Rc;
 
 /// A dimension: a constant, or a number that grows by `per` with each column.
@@ -183,6 +183,16 @@ pub(crate) fn missing(what: &str) -> Stop {
     Stop::undetermined(Default::default(), say!("source-open-missing", what))
 }
 
+/// The reason if a tree does not have a type.
+pub(crate) fn no_type(ty: &str) -> Message {
+    let what = type_name(ty);
+    say!("source-open-missing", what)
+}
+
+fn type_name(ty: &str) -> String {
+    format!("GGML_TYPE_{ty}")
+}
+
 impl Op {
     /// Builds the tensors and returns the result's index. Sizes of types and blocks come from the tree's own functions.
     pub fn build(&self, machine: &mut Machine<'_>, stage: &mut Stage) -> Run<MemoryPlace> {
@@ -218,7 +228,7 @@ impl Op {
 
 impl Tensor {
     fn build(&self, machine: &mut Machine<'_>, stage: &Stage) -> Run<Value> {
-        let name = format!("GGML_TYPE_{}", self.ty);
+        let name = type_name(&self.ty);
         let number = machine.constant_named(&name).ok_or_else(|| missing(&name))?;
         let size = ask(machine, "ggml_type_size", number)?;
         let block = ask(machine, "ggml_blck_size", number)?;

@@ -1,8 +1,11 @@
-//! Every raw system call of the tool, and its one HTTP client.
+//! Every raw system call of the tool, and its one HTTP client: the only layer that knows which system it runs on.
 //!
 //! The only crate with `unsafe` outside the shims. A function takes plain values, makes its call, and returns a value
-//! or an `io::Error`. Nothing here knows about GPU kernels or evidence, and only `hip_runtime` about GPUs. Calls that
-//! need no `unsafe` (rustix) are made where they are needed.
+//! or an `io::Error`. Nothing here knows about GPU kernels or evidence, and only `hip_runtime` about GPUs.
+//!
+//! Linux has all of it (`linux/`). On other systems (`elsewhere/`: Windows, WebAssembly) the modules below have the
+//! same functions: those about files work by the standard library alone, those that need Linux return an error of the
+//! kind `Unsupported`. So the other crates contain no condition on the system.
 //!
 //! | module | what for |
 //! |---|---|
@@ -24,6 +27,11 @@
 //! | [`program`] | the only module that starts programs |
 //! | [`regular_file`] | files with untrusted names: checked before they are opened |
 //! | [`hip_runtime`] | queries the system's HIP runtime for its devices |
+//! | [`unix`] | the extension traits of `std::os::unix` and `std::os::fd`, on every system |
+//! | [`host`] | this user, the name of this machine, free space, and signals to processes |
+//! | [`terminal`] | the size of the terminal |
+//! | [`places`] | the user's own directories |
+//! | [`support`] | what this system lacks, as sentences |
 //! | [`clock`] | the time of day as text |
 //! | [`random`] | unguessable numbers, and a seeded sequence |
 //! | [`heap`] | memory in large pages, for programs that fill much of it and end |
@@ -31,30 +39,18 @@
 //! | [`fake`] | for tests: makes a system call fail |
 #![allow(unsafe_code, reason = "raw system calls have no safe form; each block says why it is sound")]
 
-pub mod abi;
-pub mod bpf;
-pub mod child;
 pub mod clock;
-mod dynamic_library;
 pub mod fake;
-pub mod files;
-pub mod guard;
-pub mod heap;
-pub mod hip_runtime;
 pub mod http;
-pub mod interrupt;
-pub mod look_only;
-pub mod mapped_call;
-pub mod mount;
-pub mod namespaces;
-pub mod perf_event;
-pub mod private_dir;
+mod kernel_types;
+pub mod places;
 pub mod program;
 pub mod random;
-pub mod regular_file;
-pub mod rights;
-pub mod rooted;
-pub mod trial;
-mod walk;
+pub mod support;
+
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/mod.rs")]
+mod system;
 
 pub use program::on_path;
+pub use system::*;

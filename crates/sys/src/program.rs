@@ -41,7 +41,7 @@ pub fn on_path(program: &OsStr) -> Option<PathBuf> {
         return path.is_file().then(|| path.to_owned());
     }
     let paths = env::var_os("PATH")?;
-    env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
+    env::split_paths(&paths).find_map(|directory| in_directory(&directory, program))
 }
 
 /// A command for our own use, by name or absolute path.
@@ -49,9 +49,8 @@ pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
     let program = program.as_ref();
     let found = if Path::new(program).is_absolute() { may_run(Path::new(program))? } else { find(program)? };
     let mut command = Command::new(found);
-    // Some programs depend on the name they are called by (clang++ is a symlink to clang).
-    std::os::unix::process::CommandExt::arg0(&mut command, program);
-    let root = rustix::process::geteuid().is_root();
+    crate::system::called(&mut command, program);
+    let root = crate::host::is_root();
     if root {
         command.env_clear().env("PATH", search_path());
     }
@@ -78,10 +77,7 @@ fn find(name: &OsStr) -> io::Result<PathBuf> {
     let mut refused = None;
     // A relative directory would mean a different program in every working directory.
     for dir in env::split_paths(&paths).filter(|dir| dir.is_absolute()) {
-        let path = dir.join(name);
-        if !path.is_file() {
-            continue;
-        }
+        let Some(path) = in_directory(&dir, name) else { continue };
         match may_run(&path) {
             Ok(real) => return Ok(real),
             Err(error) => refused = refused.or(Some(error)),
@@ -89,6 +85,13 @@ fn find(name: &OsStr) -> io::Result<PathBuf> {
     }
     let missing = || io::Error::new(io::ErrorKind::NotFound, say!("sys-not-on-path", name));
     Err(refused.unwrap_or_else(missing))
+}
+
+/// A program in a directory, with the ending that programs have on this system (`git.exe`).
+fn in_directory(dir: &Path, name: &OsStr) -> Option<PathBuf> {
+    let mut whole = name.to_owned();
+    whole.push(env::consts::EXE_SUFFIX);
+    [dir.join(name), dir.join(whole)].into_iter().find(|path| path.is_file())
 }
 
 /// The PATH for programs that root starts.

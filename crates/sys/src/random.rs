@@ -1,13 +1,12 @@
 //! Random numbers: the system's own for unguessable names and keys, and a seeded sequence that is the same everywhere for
 //! samples, shuffles and mutations.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 /// Unguessable bytes.
 pub fn secret<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    crate::system::fill(&mut bytes)?;
     Ok(bytes)
 }
 

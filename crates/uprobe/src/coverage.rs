@@ -10,8 +10,8 @@ use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
 use say::{Key, Message, key, say};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use sys::unix::MetadataExt;
 use watch::{
     Devices, Gap, Late, LaunchObserver, Maker, ObserverKind, ObserverReport, SecondAccount, Tally, Unprobed, Unseen,
     Word,

@@ -10,9 +10,9 @@ use std::fs::File;
 use std::io;
 use std::mem::offset_of;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use sys::private_dir::{self, MOST_FILES};
+use sys::unix::{FileExt, MetadataExt};
 
 /// Bytes per read.
 const CHUNK: usize = 1 << 20;
@@ -168,9 +168,7 @@ impl GrowingTrace {
         let end = (self.at / SEGMENT) * SEGMENT;
         let start = self.given_back.max(SEGMENT);
         if end > start {
-            use rustix::fs::{FallocateFlags, fallocate};
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if fallocate(&self.file, flags, start, end - start).is_ok() {
+            if sys::host::punch_hole(&self.file, start, end - start).is_ok() {
                 self.given_back = end;
             }
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use sys::abi;
+use sys::unix::{FileTypeExt, MetadataExt};
 
 /// A device file of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

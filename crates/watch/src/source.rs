@@ -4,10 +4,10 @@ use crate::{ObserverReport, Tally};
 use say::{Key, Message, Say, say};
 use server::claims::Claims;
 use std::fmt::Display;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 use sys::abi;
+use sys::unix::ExitStatusExt;
 
 /// The state of a source after a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -58,6 +58,8 @@ kinds! {
     "gemm-map" => crate::verbs::map::gemm::GemmMap,
     "gemm" => crate::asked::gemm::Choices,
     "explain" => source::explain::Explained<'_>,
+    "explain-choices" => source::choices::Choices,
+    "inspect-model" => source::model::ModelAnswer<'_>,
     "watch" => watch::Watched,
     "why" => why::Answer,
     "history" => source::answers::HistoryAnswer,

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use sys::terminal;
 
 /// A requested check failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
@@ -197,16 +198,14 @@ fn width(terminal: bool) -> Option<usize> {
     if !terminal {
         return None;
     }
-    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+    terminal::size(terminal::Stream::Output).map(|(columns, _)| columns).filter(|&columns| columns > 0)
 }
 
 fn default_ledger() -> PathBuf {
     if let Some(dir) = std::env::var_os("WHICHKERNEL_LEDGER") {
         return PathBuf::from(dir);
     }
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share"));
-    let base = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).or_else(home);
-    base.unwrap_or_else(std::env::temp_dir).join("whichkernel")
+    sys::places::data().unwrap_or_else(std::env::temp_dir).join("whichkernel")
 }
 
 /// Reports a command line that could not be parsed, or prints the requested help.

@@ -38,20 +38,10 @@ fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || ":/._#@+-~%".contains(c)
 }
 
-/// The URL of a line in its repository, if that is known by name and commit.
-pub fn in_repository(source: &str, commit: &str, file: &str, line: usize) -> Option<String> {
-    let repository = match source {
-        "llama.cpp" => "ggml-org/llama.cpp",
-        "ollama" => "ollama/ollama",
-        _ => return None,
-    };
-    let whole = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    whole.then(|| format!("https://github.com/{repository}/blob/{commit}/{file}#L{line}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use source::lines::in_repository;
 
     #[test]
     fn only_a_terminal_that_says_so_has_links() {

@@ -10,7 +10,6 @@ mod api_key;
 mod asked;
 mod backends;
 mod bundle_progress;
-mod census;
 mod command_check;
 mod command_line;
 mod context;
@@ -23,6 +22,7 @@ mod launched_at;
 mod links;
 mod number;
 mod pages;
+mod platform;
 mod status;
 mod verbs;
 

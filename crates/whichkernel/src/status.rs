@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use sys::terminal;
 use unicode_width::UnicodeWidthChar;
 
 /// More frequent updates are unreadable.
@@ -17,7 +18,7 @@ pub struct StatusLine {
 
 impl StatusLine {
     pub fn new() -> Self {
-        let columns = || rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| usize::from(size.ws_col));
+        let columns = || terminal::size(terminal::Stream::Errors).map(|(columns, _)| columns);
         let width = (io::stderr().is_terminal() && !crate::context::dumb())
             .then(columns)
             .flatten()

@@ -46,7 +46,7 @@ impl Model {
         let whole = file.number("split.count").is_none_or(|count| count <= 1);
         Model {
             name: file.text("general.name").filter(|name| !name.is_empty()).unwrap_or(name).to_owned(),
-            file_type: file.number("general.file_type").and_then(file_type).map(str::to_owned),
+            file_type: file.number("general.file_type").and_then(gguf::file_type_name).map(str::to_owned),
             main_type: main_type(&file.tensors),
             layers,
             weights: weights(&file.tensors, experts).filter(|_| whole && has_layers(&file.tensors, layers)),
@@ -128,33 +128,6 @@ fn main_type(tensors: &[Tensor]) -> Option<String> {
         }
     }
     bytes.into_iter().max_by_key(|(_, size)| *size).map(|(name, _)| name.to_owned())
-}
-
-/// llama.h, `enum llama_ftype`.
-fn file_type(number: u64) -> Option<&'static str> {
-    const NAMES: &[(u64, &str)] = &[
-        (0, "F32"),
-        (1, "F16"),
-        (2, "Q4_0"),
-        (3, "Q4_1"),
-        (7, "Q8_0"),
-        (8, "Q5_0"),
-        (9, "Q5_1"),
-        (10, "Q2_K"),
-        (11, "Q3_K_S"),
-        (12, "Q3_K_M"),
-        (13, "Q3_K_L"),
-        (14, "Q4_K_S"),
-        (15, "Q4_K_M"),
-        (16, "Q5_K_S"),
-        (17, "Q5_K_M"),
-        (18, "Q6_K"),
-        (25, "IQ4_NL"),
-        (30, "IQ4_XS"),
-        (32, "BF16"),
-        (38, "MXFP4_MOE"),
-    ];
-    NAMES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
         .env("CARGO_ENCODED_RUSTFLAGS", flags("--remap-path-prefix", "\x1f"))
         .env("CFLAGS", format!("{} {}", configured_cflags()?, flags("-ffile-prefix-map", " ")))
         .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
-        .env("WHICHKERNEL_BUILD", format!("{} {} {TARGET}", release.commit, release.date()))
+        .env("WHICHKERNEL_BUILD", release.build())
         .status()?;
     ensure!(status.success(), "cargo build failed");
     Ok(target.join(TARGET).join("release/whichkernel"))

@@ -13,6 +13,7 @@ pub struct Contents {
     pub man: Vec<(String, Vec<u8>)>,
     /// For bash, zsh and fish.
     pub completions: [Vec<u8>; 3],
+    pub powershell: Vec<u8>,
     /// Licences, notices and documentation by file name, sorted.
     pub docs: Vec<(String, Vec<u8>)>,
 }
@@ -35,14 +36,16 @@ impl Entry {
 }
 
 impl Contents {
-    pub fn collect(release: &Release, binary: &Path) -> anyhow::Result<Contents> {
-        let binary = fs::canonicalize(binary).with_context(|| binary.display().to_string())?;
-        let bytes = fs::read(&binary)?;
+    /// `speaker`: a program of this release that runs here, and writes the manual pages and completions.
+    pub fn collect(release: &Release, binary: &Path, speaker: &Path) -> anyhow::Result<Contents> {
+        let bytes = fs::read(binary).with_context(|| binary.display().to_string())?;
+        let binary = fs::canonicalize(speaker).with_context(|| speaker.display().to_string())?;
         let place = tempfile::tempdir()?;
         let pages = place.path().join("man");
         answered(&binary, &["man", &pages.display().to_string()], place.path())?;
-        let shells = ["bash", "zsh", "fish"].map(|shell| answered(&binary, &["completions", shell], place.path()));
-        let [bash, zsh, fish] = shells;
+        let shells = ["bash", "zsh", "fish", "powershell"];
+        let [bash, zsh, fish, powershell] =
+            shells.map(|shell| answered(&binary, &["completions", shell], place.path()));
         let components = third_party::components(release)?;
         let mut docs = vec![
             ("THIRD-PARTY.txt".to_owned(), notices::text(&components)?.into_bytes()),
@@ -53,7 +56,8 @@ impl Contents {
         }
         docs.push(("LICENSE-LLVM".to_owned(), fs::read(top().join("crates/isa/LICENSE-LLVM"))?));
         docs.sort();
-        Ok(Contents { binary: bytes, man: files(&pages)?, completions: [bash?, zsh?, fish?], docs })
+        let completions = [bash?, zsh?, fish?];
+        Ok(Contents { binary: bytes, man: files(&pages)?, completions, powershell: powershell?, docs })
     }
 
     /// The layout below `usr`, as in distributions. `zsh` and `doc` differ between them.

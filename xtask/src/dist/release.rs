@@ -21,6 +21,8 @@ pub struct Release {
     pub repository: String,
     pub commit: String,
     pub has_changes: bool,
+    /// What its program is built for.
+    pub target: &'static str,
     /// The time of the commit in seconds: SOURCE_DATE_EPOCH
     /// (<https://reproducible-builds.org/specs/source-date-epoch/>).
     pub epoch: u64,
@@ -29,10 +31,10 @@ pub struct Release {
 }
 
 impl Release {
-    pub fn of_this_tree() -> anyhow::Result<Release> {
+    pub fn of_this_tree(target: &'static str) -> anyhow::Result<Release> {
         let metadata: Value = serde_json::from_str(&output(
             "cargo",
-            &["metadata", "--format-version=1", "--locked", "--filter-platform", TARGET],
+            &["metadata", "--format-version=1", "--locked", "--filter-platform", target],
         )?)?;
         let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
         let own = packages.iter().find(|package| package["name"] == "whichkernel").context("no package whichkernel")?;
@@ -48,6 +50,7 @@ impl Release {
             licence: text("license"),
             repository: text("repository"),
             commit: output("git", &["rev-parse", "--short=12", "HEAD"])?.trim().to_owned(),
+            target,
             has_changes: !output("git", &["status", "--porcelain"])?.is_empty(),
             epoch: epoch.trim().parse().context("the time of the commit in seconds")?,
             metadata,
@@ -61,6 +64,11 @@ impl Release {
 
     pub fn date(&self) -> String {
         self.time().chars().take(10).collect()
+    }
+
+    /// What `whichkernel --version` prints behind its number.
+    pub fn build(&self) -> String {
+        format!("{} {} {}", self.commit, self.date(), self.target)
     }
 
     /// The download address of a release file, once there is a repository.

@@ -1,6 +1,6 @@
 //! The list of components as CycloneDX JSON (<https://cyclonedx.org/docs/1.6/json/>).
 
-use super::release::{Release, TARGET};
+use super::release::Release;
 use super::sha256;
 use super::third_party::Component;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn document(release: &Release, components: &[Component], binary: &[u8]) -> a
                 "hashes": [{ "alg": "SHA-256", "content": sha256(binary) }],
                 "properties": [
                     { "name": "commit", "value": release.commit },
-                    { "name": "target", "value": TARGET },
+                    { "name": "target", "value": release.target },
                 ],
             },
         },

@@ -3,7 +3,7 @@
 use super::Package;
 use super::compress::{Effort, gzip};
 use super::contents::{Contents, Entry, directories};
-use super::release::{Release, TARGET};
+use super::release::Release;
 use std::io;
 use tar::{Builder, EntryType, Header};
 
@@ -47,7 +47,7 @@ fn append(
 
 /// The name of the archive without its extension, and of the directory in it.
 pub fn stem(release: &Release) -> String {
-    format!("{}-{}-{TARGET}", release.name, release.version)
+    format!("{}-{}-{}", release.name, release.version, release.target)
 }
 
 pub fn package(release: &Release, contents: &Contents, effort: Effort) -> anyhow::Result<Package> {

@@ -1,6 +1,6 @@
 //! Third-party libraries that are compiled into the program, with their licences.
 
-use super::release::{Release, TARGET, output};
+use super::release::{Release, output};
 use anyhow::{Context as _, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ const COPYRIGHT: [(&str, &str); 1] = [("iced-x86", "Copyright (C) 2018-present i
 
 /// Sorted by name and version.
 pub fn components(release: &Release) -> anyhow::Result<Vec<Component>> {
-    let linked = linked()?;
+    let linked = linked(release.target)?;
     let sums = checksums()?;
     let mut all = Vec::new();
     for package in release.metadata["packages"].as_array().into_iter().flatten() {
@@ -53,8 +53,8 @@ pub fn components(release: &Release) -> anyhow::Result<Vec<Component>> {
 
 /// Name and version of every package that the program links. `cargo metadata` merges the features of the whole
 /// workspace; `cargo tree` does not.
-fn linked() -> anyhow::Result<BTreeSet<(String, String)>> {
-    let edges = ["--edges", "normal,no-proc-macro", "--target", TARGET];
+fn linked(target: &str) -> anyhow::Result<BTreeSet<(String, String)>> {
+    let edges = ["--edges", "normal,no-proc-macro", "--target", target];
     let tree =
         output("cargo", &[&["tree", "--locked", "--package", "whichkernel", "--prefix", "none"], &edges[..]].concat())?;
     let mut found = BTreeSet::new();

@@ -5,6 +5,7 @@
 //! ROOT is a tar archive of a whole system (`mmdebstrap --variant=essential --include=python3-venv bookworm
 //! bookworm.tar`), whose own tools install the package.
 
+use crate::ports;
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 use std::fs;
@@ -30,6 +31,11 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     for system in systems.iter().map(Some).chain(systems.is_empty().then_some(None)) {
         for name in &names {
             let Some(kind) = Kind::of(name) else { continue };
+            if matches!(kind, Kind::Zip) {
+                println!("{:6.2} s  {:8}  {name}", zip(&dir.join(name))?, "wine");
+                checked += 1;
+                continue;
+            }
             // A container has no system: its root is empty.
             let system = system.filter(|_| !matches!(kind, Kind::Oci));
             let root = Root::new(system.map(Path::new))?;
@@ -42,6 +48,23 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Unpacks the archive for Windows beside the other results of ports, and asks its program.
+fn zip(package: &Path) -> anyhow::Result<f64> {
+    let root = ports::Root::ready()?;
+    // Wine makes its own directories at the first start, which is no part of the installation.
+    done(&mut root.command("/", &["wine64", "wineboot", "--init"]))?;
+    let place = ports::target().join("unpacked");
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place)?;
+    let start = Instant::now();
+    done(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(package).arg(&place))?;
+    let stem = package.file_stem().context("a file")?.to_string_lossy().into_owned();
+    let program = format!("/target/unpacked/{stem}/whichkernel.exe");
+    let answer = done(&mut root.command("/", &[&["wine64", &program], &QUESTION[..]].concat()))?;
+    ensure!(answer.contains(ANSWER), "{stem} answered: {answer}");
+    Ok(start.elapsed().as_secs_f64())
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Tar,
@@ -49,16 +72,19 @@ enum Kind {
     Rpm,
     Wheel,
     Oci,
+    /// For Windows: wine runs it, in the root that built it.
+    Zip,
 }
 
 impl Kind {
     fn of(name: &str) -> Option<Kind> {
         let kinds = [
-            (".tar.gz", Kind::Tar),
+            ("x86_64-unknown-linux-gnu.tar.gz", Kind::Tar),
             (".deb", Kind::Deb),
             (".rpm", Kind::Rpm),
             (".whl", Kind::Wheel),
             ("-oci-amd64.tar", Kind::Oci),
+            ("windows-gnu.zip", Kind::Zip),
         ];
         kinds.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, kind)| kind)
     }
@@ -103,6 +129,7 @@ impl Root {
             Kind::Rpm => self.rpm(package)?,
             Kind::Wheel => self.wheel(package, &file)?,
             Kind::Oci => self.oci(package)?,
+            Kind::Zip => bail!("{file} is for Windows"),
         };
         let mut question = Command::new("chroot");
         question.arg("--userspec=65534:65534").arg(self.dir()).arg(program).args(QUESTION);

@@ -66,7 +66,7 @@ fn metadata(release: &Release, licences: &[&str]) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn zipped(release: &Release, entries: &[Entry], effort: Effort) -> anyhow::Result<Vec<u8>> {
+pub fn zipped(release: &Release, entries: &[Entry], effort: Effort) -> anyhow::Result<Vec<u8>> {
     let number = |from: usize, to: usize| release.time()[from..to].parse::<u8>();
     let year: u16 = release.time()[..4].parse()?;
     let time =

@@ -12,6 +12,7 @@ mod bounds;
 mod builtin;
 mod call;
 mod call_builtin;
+mod configuration;
 mod container;
 mod convert;
 pub mod dialect;
@@ -24,6 +25,7 @@ mod handoff;
 mod init;
 mod input_window;
 mod invoke;
+mod joined;
 mod layout;
 mod linear_pieces;
 mod machine;
@@ -41,6 +43,7 @@ mod types;
 mod value;
 
 pub use builtin::Builtin;
+pub use configuration::{Extent, ExtentPart, NotKnown, Setting, Settings};
 pub use environment::NOT_SET;
 pub use machine::Machine;
 pub use records::{

@@ -13,10 +13,10 @@ pub use crate::sandbox::refusal::EnterError;
 use crate::sandbox::plan::Plan;
 use std::{
     io::Read,
-    os::fd::AsRawFd,
     path::{Path, PathBuf},
     process::{Child, Command, Output},
 };
+use sys::unix::AsRawFd;
 
 /// A tree to run in. The [`Command`] provides the environment, the arguments and the standard streams. Its program is
 /// looked up inside the tree.

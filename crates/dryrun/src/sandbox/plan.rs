@@ -5,12 +5,11 @@ use say::{Message, say};
 use std::{
     ffi::CString,
     fs,
-    os::unix::{ffi::OsStrExt, fs::FileTypeExt},
     path::{Component, Path, PathBuf},
 };
-use sys::abi;
 use sys::files::{self, Access};
 use sys::namespaces::NamespaceStep;
+use sys::unix::FileTypeExt;
 
 /// The steps, and a description of each for errors.
 #[derive(Debug, Default)]
@@ -44,8 +43,8 @@ impl Plan {
                 .map_err(|source| EnterError::Path { path: stage.clone(), source })?;
         }
         let mut plan = Plan::default();
-        let uid = rustix::process::geteuid().as_raw();
-        let gid = rustix::process::getegid().as_raw();
+        let uid = sys::host::user();
+        let gid = sys::host::group();
         let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
         let unshare = NamespaceStep::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
         plan.early(unshare, say!("dryrun-step-unshare"));
@@ -133,20 +132,7 @@ impl Plan {
 
     fn read_only(&mut self, source: &Path, target: &Path) -> Result<(), EnterError> {
         // mount_namespaces(7): in a user namespace a remount must keep the flags that came with the mount.
-        let have = rustix::fs::statvfs(source).map_or(rustix::fs::StatVfsMountFlags::empty(), |stat| stat.f_flag);
-        let mut flags = 0;
-        for (flag, keep) in [
-            (rustix::fs::StatVfsMountFlags::NOSUID, abi::MS_NOSUID),
-            (rustix::fs::StatVfsMountFlags::NODEV, abi::MS_NODEV),
-            (rustix::fs::StatVfsMountFlags::NOEXEC, abi::MS_NOEXEC),
-            (rustix::fs::StatVfsMountFlags::NOATIME, abi::MS_NOATIME),
-            (rustix::fs::StatVfsMountFlags::NODIRATIME, abi::MS_NODIRATIME),
-            (rustix::fs::StatVfsMountFlags::RELATIME, abi::MS_RELATIME),
-        ] {
-            if have.contains(flag) {
-                flags |= keep;
-            }
-        }
+        let flags = sys::host::mount_flags(source).unwrap_or(0);
         let step = NamespaceStep::ReadOnly { target: text(target)?, flags };
         self.add(step, say!("dryrun-step-read-only", path = target));
         Ok(())
@@ -169,6 +155,6 @@ fn placing(target: &Path) -> Message {
 }
 
 fn text(path: &Path) -> Result<CString, EnterError> {
-    CString::new(path.as_os_str().as_bytes())
+    CString::new(path.as_os_str().as_encoded_bytes())
         .map_err(|_| EnterError::Path { path: PathBuf::from(path), source: std::io::ErrorKind::InvalidInput.into() })
 }

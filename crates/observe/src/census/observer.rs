@@ -1,11 +1,11 @@
 //! The observer `isa`: counts the instructions of the libraries that an investigation names.
 
-use crate::census::count_object::{Census, Select};
-use crate::census::group::{By, Groups};
 use crate::census::record::{TOPIC, observations};
 use crate::{Blocked, ObserveContext, Observer, Sighting};
 use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, Subject};
+use findings::census::{By, Groups};
+use findings::census::{Census, Select};
 use inventory::{File, Options, inspect};
 use say::{Message, Say, say};
 use std::fs;

@@ -1,10 +1,10 @@
 //! The census as observations: counts per target or bundle, and one sweep from which absence can be concluded.
 
-use crate::census::group::{By, Groups};
-use crate::census::question::Question;
 use evidence::{
     About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Shipped, Subject, Witness,
 };
+use findings::census::Question;
+use findings::census::{By, Groups};
 use isa::Family;
 use isa::census::Tally;
 use say::{key, say};

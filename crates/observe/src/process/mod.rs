@@ -19,10 +19,10 @@ pub use crate::process::observer::ProcessMaps;
 use runtime::linkage::{Chain, FileAt, Inside, Search};
 use std::{
     fs, io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 use sys::regular_file;
+use sys::unix::MetadataExt;
 
 #[derive(Debug)]
 pub enum ProcessError {

@@ -1,8 +1,8 @@
 //! The role of each bundle, as facts: its kernel families, its role, its kernels with their number of variants and
 //! template ranges, and the order of a kernel's types across bundles.
 
-use crate::shipped::kernels::KernelFact;
 use evidence::{About, Fact, Value};
+use findings::shipped::KernelFact;
 use launch::grammar::{self, Facts, Family, variants};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,5 @@
 //! Turns a report into observations. One writer per file keeps subject, coverage and time the same in all.
 
-use crate::shipped::kernels::KernelFact;
 use crate::shipped::{ShippedError, bundles, nvidia, spirv, symbols};
 use crate::{Content, Raw, Sighting};
 use codeobject::TargetId;
@@ -8,6 +7,7 @@ use evidence::{
     About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Shipped, Subject, Value, View,
     Witness,
 };
+use findings::shipped::KernelFact;
 use inventory::{FileReport, Form};
 use launch::kernel_list::{self, Listed};
 use say::{Kept, Say as _, key, say};

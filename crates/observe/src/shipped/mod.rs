@@ -4,26 +4,20 @@
 //! gfx942") is never written as a fact: it follows from a sweep with complete coverage.
 
 mod bundles;
-mod conclusions;
 mod facts;
-mod kernels;
 mod nvidia;
 mod observer;
 mod spirv;
 mod symbols;
 
-pub use crate::shipped::conclusions::{completeness, presence};
-pub use crate::shipped::kernels::{Gather, Gathered, KernelFact, kernel_names};
 pub use crate::shipped::observer::ShippedFiles;
+pub use findings::shipped::*;
 
 use crate::Sighting;
 use codeobject::TargetId;
 use evidence::{ObserverId, View};
 use inventory::{File, FileReport, Options};
 use std::path::Path;
-
-/// The observer's name in the ledger.
-pub const NAME: &str = "inspect";
 
 #[derive(Debug)]
 pub enum ShippedError {

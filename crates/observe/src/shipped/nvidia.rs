@@ -1,8 +1,8 @@
 //! The content of a file for NVIDIA GPUs, in the same terms as for AMD: kernels of one target, and how much was read.
 
-use super::kernels::KernelFact;
 use codeobject::nvidia::{Inventory, Region, Row};
 use evidence::{Canary, Coverage};
+use findings::shipped::KernelFact;
 use inventory::FileReport;
 use say::{Say as _, say};
 

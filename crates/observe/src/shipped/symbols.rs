@@ -1,9 +1,9 @@
 //! Host symbols, and source facts that the kernels show: an investigation asks for them by name.
 
-use crate::shipped::kernels::KernelFact;
 use codeobject::demangle;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use evidence::{About, Fact, View};
+use findings::shipped::KernelFact;
 use inventory::File;
 use runtime::fingerprint::{FingerprintTable, ggml_kernels, window};
 use std::collections::BTreeSet;

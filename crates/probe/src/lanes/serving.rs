@@ -2,7 +2,6 @@
 
 use super::lane::Lane;
 use crate::live::Ended;
-use rustix::process::{Pid, Signal, kill_process_group};
 use say::{Message, Say, say};
 use server::dialect::listen_at;
 use server::{Endpoint, Key, request};
@@ -98,15 +97,14 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         // The id cannot be reused before the process is reaped.
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let send = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
-        let _ = send(Signal::TERM);
+        let leader = self.child.id();
+        let _ = sys::host::signal_group(leader, sys::abi::SIGTERM);
         let until = Instant::now() + END;
         while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(20));
         }
         // Runners that outlived their server belong to its process group.
-        let _ = send(Signal::KILL);
+        let _ = sys::host::signal_group(leader, sys::abi::SIGKILL);
         let _ = self.child.wait();
     }
 }

@@ -1,7 +1,9 @@
 //! The directories in which installers, distributions and build trees put GPU stacks.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -48,6 +50,28 @@ pub fn candidates(root: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
+/// Where the installers of Ollama and LM Studio put their libraries; `variable` reads the environment.
+pub fn server_libraries(windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let below = |name: &str, parts: &[&str]| {
+        let start = PathBuf::from(variable(name).filter(|value| !value.is_empty())?);
+        Some(parts.iter().fold(start, |path, part| path.join(part)))
+    };
+    let ollama = ["Programs", "Ollama", "lib", "ollama"];
+    let (new, old) = ([".lmstudio", "extensions", "backends"], [".cache", "lm-studio", "extensions", "backends"]);
+    if windows {
+        let all = [
+            below("LOCALAPPDATA", &ollama),
+            below("ProgramFiles", &["Ollama", "lib", "ollama"]),
+            below("USERPROFILE", &new),
+            below("USERPROFILE", &old),
+        ];
+        return all.into_iter().flatten().collect();
+    }
+    let system = ["/usr/local/lib/ollama", "/usr/lib/ollama", "/usr/lib64/ollama", "/opt/ollama/lib/ollama"];
+    let own = [below("HOME", &new), below("HOME", &old)];
+    system.into_iter().map(PathBuf::from).chain(own.into_iter().flatten()).collect()
+}
+
 /// The real location of a program on PATH, and its library directories.
 fn on_path() -> Vec<(PathBuf, String)> {
     let mut out = Vec::new();
@@ -72,4 +96,24 @@ pub fn beside(program: &Path) -> Vec<PathBuf> {
     // A build tree has libraries beside the programs; /usr/bin and similar do not.
     out.push(dir.to_owned());
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_keep_their_libraries_where_their_installers_put_them() {
+        let set = |name: &str| Some(OsString::from(format!("/{name}")));
+        let windows = server_libraries(true, set);
+        let ollama = Path::new("/LOCALAPPDATA").join("Programs").join("Ollama").join("lib").join("ollama");
+        assert_eq!(windows.first(), Some(&ollama));
+        assert!(windows.contains(&Path::new("/USERPROFILE").join(".lmstudio").join("extensions").join("backends")));
+        let linux = server_libraries(false, set);
+        assert!(linux.contains(&PathBuf::from("/usr/lib/ollama")));
+        assert!(linux.contains(&PathBuf::from("/HOME/.lmstudio/extensions/backends")));
+        // A variable that is empty or missing names no directory.
+        assert_eq!(server_libraries(true, |_| None), Vec::<PathBuf>::new());
+        assert_eq!(server_libraries(true, |_| Some(OsString::new())), Vec::<PathBuf>::new());
+    }
 }

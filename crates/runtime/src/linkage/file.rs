@@ -2,7 +2,8 @@
 
 use codeobject::{Error, Problem, ReadAt, Result};
 use say::Say;
-use std::{borrow::Cow, fs::File, io, os::unix::fs::FileExt};
+use std::{borrow::Cow, fs::File, io};
+use sys::unix::FileExt;
 
 #[derive(Debug)]
 pub struct FileAt {

@@ -19,7 +19,6 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{self, Read, Write},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 use sys::files::{self, Access};
@@ -113,7 +112,7 @@ impl Unpacker<'_> {
         let mode = (mode & 0o755) | 0o600;
         let mut file = files::create_new(&path, Access::Private)?;
         out.bytes += self.copy(content, &mut file)?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        files::set_file_mode(&file, mode)?;
         out.files += 1;
         out.paths.push(at.to_owned());
         Ok(())

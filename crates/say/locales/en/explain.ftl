@@ -32,3 +32,32 @@ explain-what-neighbour = neighbour
 explain-what-columns = columns
 explain-what-gpu = GPU
 explain-what-version = version
+explain-range = { $from } to { $to } tokens
+explain-range-one = { $from ->
+    [1] 1 token
+   *[other] { $from } tokens
+}
+explain-reason-few-tokens = For { $range }, the source picks a vector kernel.
+explain-reason-wmma = The { $card } has WMMA matrix units, so the source picks the tile kernel, which multiplies quantized weights directly.
+explain-reason-tensor-cores = The { $card } has integer tensor cores, so the source picks the tile kernel, which multiplies quantized weights directly.
+explain-reason-generation = The source has a rule for the GPU generation of the { $card }: the tile kernel for { $range }.
+explain-reason-token-limit = On the { $card }, the source picks the tile kernel for { $range }.
+explain-reason-no-limit = On the { $card }, the source picks the tile kernel for { $range }; no upper limit applies to this card.
+explain-reason-always = For { $range }, the source picks the tile kernel for { $kind } without a further condition.
+explain-reason-matrix-units = For { $range }, the source picks the tile kernel for unquantized weights: the rule requires matrix units, and the { $card } has them.
+explain-reason-no-tile-kernel = The tile kernel does not support { $kind }, so the source hands the product to the vendor's library.
+explain-reason-above-limit = On the { $card }, the source's own kernel is picked for up to { $limit ->
+    [1] 1 token
+   *[other] { $limit } tokens
+}. Above that, the source hands the product to the vendor's library.
+explain-reason-mfma-excluded = The { $card } has MFMA matrix units, but the source excludes the tile kernel for { $kind } at { $range }. The vendor's library computes the product.
+explain-reason-generation-excluded = The source excludes the tile kernel on the GPU generation of the { $card } at { $range }. The vendor's library computes the product.
+explain-reason-fallback = None of the source's own kernels accepts { $kind } at { $range }, so the source hands the product to the vendor's library.
+explain-reason-no-such-type = This version does not have the type { $kind }.
+explain-reason-aborts = This version stops with an error for { $kind }. { $place }: { $why }
+explain-reason-not-evaluated = The rule could not be evaluated. { $place }: { $why }
+explain-reason-not-recorded = The rule could not be evaluated; the table has no reason.
+explain-column-name = Name
+explain-column-title = Title
+explain-column-of = Of
+explain-what-type = type

@@ -185,7 +185,7 @@ site-tile-caption = **Tile width of { $type }, { $build }, { $target }.** { $col
    *[other] tiles
    } of width { $tile }.
 site-tile-axis = tile, 0 to { $most }
-site-lanes-note = { $type }. ≠ marks a run on the same target that chose another path than this source declares. If the run used another build, this is a difference, not a contradiction. Dashed: not attempted.
+site-lanes-note = { $type }. ≠ marks a run on the same target that chose a different path from the one that this source declares. If the run used another build, this is a difference, not a contradiction. Dashed: not attempted.
 site-chain-question = How do we know? Every question, rung by rung
 site-chain-answer = { $open } of { $total } questions are open.
 site-chain-caption = **Six rungs, from the source to the device.** A filled symbol is an observation of the question's own subject.
@@ -250,7 +250,7 @@ site-worklog-answer = { $entries } entries on { $days } { $days ->
     [one] note
    *[other] notes
    } by people.
-site-worklog-caption = **Rows written.** Bar lengths are square roots. Dashed: an observer was blocked. Blocked attempts are recorded like any other.
+site-worklog-caption = **Rows written.** The length of a bar is the square root of the number of rows. Dashed: an observer was blocked. Blocked attempts are recorded like any other.
 site-worklog-empty = the ledger is empty
 site-worklog-blocked = blocked: { $why }
 site-lesson = To make it work: { $fix }
@@ -282,3 +282,12 @@ site-next-sources = Is the ledger unchanged since it was written?
 site-next-worklog = Did you see something that no observer recorded? Add a note.
 site-next-observations = Does the raw evidence support the observation?
 site-next-legend = Back to the question.
+site-web-index = Which GPU kernel runs your model?
+site-web-file = Does this library run on my card?
+site-web-atlas = What every release chooses, on every card
+site-web-description = Which GPU kernel llama.cpp and Ollama pick, by card, weight type, number of tokens and version. Runs in your browser.
+site-web-nav-index = Ask
+site-web-nav-file = Check a file
+site-web-nav-atlas = Every release
+site-web-foot = Everything runs in this page. No file and no question leaves your computer. The command line tool gives the same answers and can also watch a running process.
+site-every-release = What every release in the program's tables chooses, on every card

@@ -79,7 +79,7 @@ gemm-lint-no-fallback = 完全一致の表のみ: それ以外のサイズの答
 gemm-lint-other-units = 特定の計算ユニット数だけを対象とする行
 gemm-lint-unreadable = 読めないファイル
 gemm-lint-row = （{ $key }）タイル { $tile }、隣接 { $neighbours }（{ $leaf }）
-gemm-lint-row-copied = （{ $key }） タイル { $tile }、隣接 { $neighbours }（{ $leaf } と、同じ表を持つほか { $more } 個のリーフ）
+gemm-lint-row-copied = （{ $key }）タイル { $tile }、隣接 { $neighbours }（{ $leaf } と、同じ表を持つほか { $more } 個のリーフ）
 gemm-lint-keys = （{ $key }）ソリューション { $solutions }（{ $leaf }）
 gemm-lint-solutions = { $count ->
    *[other] ソリューション { $count } 個

@@ -21,6 +21,15 @@ mod worklog;
 use crate::input::Study;
 use crate::page::Page;
 
+/// Whether the rules of any build are known.
+pub fn has_map(study: &Study<'_>) -> bool {
+    map::Asked::of(study).is_some()
+}
+
+pub fn has_libraries(study: &Study<'_>) -> bool {
+    libraries::any(study)
+}
+
 pub fn all(study: &Study<'_>) -> Vec<Page> {
     let mut pages = vec![overview::page(study), map::page(study)];
     pages.extend(chain::pages(study));

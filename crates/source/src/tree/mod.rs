@@ -3,6 +3,7 @@
 //! Only text files that can contain a rule are listed (C, C++, CUDA, Go, Rust, CMake, make). Nothing from the tree is
 //! executed: git is asked only for objects, with hooks, monitors, helpers and lazy fetching turned off.
 
+#[cfg_attr(not(feature = "archives"), path = "no_archive.rs")]
 mod archive;
 mod collect;
 mod dir;

@@ -9,9 +9,9 @@ mod answer;
 pub use crate::http::address::Address;
 
 use crate::http::answer::Reader;
+use crate::system::UnixStream;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};

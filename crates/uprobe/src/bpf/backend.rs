@@ -11,9 +11,9 @@ use codeobject::ReadAt;
 use say::{Message, say};
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use sys::abi;
+use sys::unix::MetadataExt;
 use watch::{Gap, WatchError};
 
 #[derive(Debug)]

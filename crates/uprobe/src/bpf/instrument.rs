@@ -13,11 +13,11 @@ use codeobject::launch_map::Image;
 use say::{Message, Say, say};
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use sys::abi;
 use sys::bpf::{self, Map, MapKind, Ring, Use};
 use sys::perf_event::{self, Attr, Event, bit};
+use sys::unix::OwnedFd;
 use watch::WatchError;
 
 #[derive(Debug)]

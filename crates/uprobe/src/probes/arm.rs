@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
+use sys::unix::MetadataExt;
 use watch::WatchError;
 
 /// The group name under which whichkernel creates probes in tracefs.

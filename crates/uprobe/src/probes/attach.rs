@@ -14,9 +14,9 @@ use crate::target::proc::{alive, clock};
 use crate::target::processes::Mapping;
 use crate::watcher::Watcher;
 use say::say;
-use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use sys::unix::RawFd;
 use watch::{Gap, Tally, Unprobed, WatchError, is_stand_in};
 
 impl Watcher {

@@ -16,11 +16,11 @@ use crate::target::stop_on_map::Hold;
 use say::{Message, say};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sys::mapped_call::Timing;
+use sys::unix::{AsRawFd, RawFd};
 use watch::WatchError;
 
 pub(crate) struct Attached {

@@ -17,7 +17,7 @@ use codeobject::elf::Elf;
 use codeobject::launch_map::Image;
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use sys::unix::{AsRawFd, RawFd};
 use watch::{Gap, Late};
 
 impl Watcher {

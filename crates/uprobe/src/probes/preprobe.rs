@@ -11,9 +11,9 @@ use runtime::linkage::{Chain, Inside, Search};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::on_path;
+use sys::unix::MetadataExt;
 
 /// The maximum number of files, because a directory may contain the runtimes of many releases.
 const MOST: usize = 48;

@@ -9,8 +9,8 @@ use crate::probes::entries::{ENTRIES, Home, Role, Vk};
 use crate::probes::site::{Price, Site};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd};
 use sys::mapped_call::Function;
+use sys::unix::{AsFd, AsRawFd};
 
 /// The function's offset in the file.
 const CODE: u64 = 0x1000;
@@ -34,7 +34,7 @@ impl Stub {
             return Ok(None);
         };
         let bytes = library(symbol, &code(*site));
-        let mut file = File::from(rustix::fs::memfd_create("whichkernel-canary", rustix::fs::MemfdFlags::CLOEXEC)?);
+        let mut file = sys::host::file_in_memory("whichkernel-canary")?;
         file.write_all(&bytes)?;
         Ok(Some(Stub { symbol, home, bytes, file }))
     }

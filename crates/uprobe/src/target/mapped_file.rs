@@ -5,10 +5,10 @@ use crate::probes::recognise::{Recognised, recognise};
 use crate::target::memory::Memory;
 use crate::target::processes::{Mapping, Processes};
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
+use sys::unix::AsRawFd;
+use sys::unix::MetadataExt;
 
 /// A mapped file, kept open: it stays this file even if its name later refers to another.
 #[derive(Debug)]

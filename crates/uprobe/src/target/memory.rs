@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use sys::unix::FileExt;
 
 #[derive(Debug)]
 pub struct Memory(File);

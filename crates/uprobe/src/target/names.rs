@@ -5,10 +5,10 @@ use crate::probes::library::{Kernel, Library, Read, Wanted, read};
 use crate::target::processes::{FileId, Mapping};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use sys::unix::AsRawFd;
 use watch::Name;
 
 /// A kernel, as far as it is known.

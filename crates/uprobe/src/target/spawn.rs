@@ -8,9 +8,9 @@ use crate::target::stop_on_map::Hold;
 use crate::watcher::Watcher;
 use say::{Message, say};
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
+use sys::unix::ExitStatusExt;
 use watch::{Ended, ObserverReport, Source, State, Tally, WatchError};
 
 #[derive(Debug)]
@@ -58,9 +58,9 @@ impl Started {
         let program = command.first().cloned().unwrap_or_default();
         let failed =
             |error: std::io::Error| WatchError::about(program.to_string_lossy(), error).fix(say!("uprobe-give-path"));
-        let errors = rustix::io::dup(std::io::stderr()).map_err(|error| failed(error.into()))?;
+        let errors = sys::host::standard_error().map_err(failed)?;
         let mut start = sys::program::given(&program);
-        start.args(command.iter().skip(1)).stdout(Stdio::from(errors));
+        start.args(command.iter().skip(1)).stdout(errors);
         let from = watcher.before(&mut start);
         let child = start.spawn().map_err(failed)?;
         watcher.adopt(child.id(), from)?;

@@ -10,14 +10,13 @@ use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, BadJump, Helper, If};
 use crate::bpf::btf::Btf;
 use crate::bpf::wire::{event, kind};
-use rustix::process::{Pid, Signal};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::process::Command;
 use sys::abi;
 use sys::bpf;
 use sys::bpf::{Map, MapKind, Use};
 use sys::guard::ResumeGuard;
+use sys::unix::OwnedFd;
 
 /// The maximum number of processes and threads tracked at once.
 const MOST: u32 = 1 << 16;
@@ -116,9 +115,7 @@ fn may_resume() -> bool {
 }
 
 fn resume(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = rustix::process::kill_process(pid, Signal::CONT);
-    }
+    let _ = sys::host::signal(pid, sys::abi::SIGCONT);
 }
 
 /// `sys_enter(registers, number)`: every system call of the machine passes through here, so irrelevant ones are left at

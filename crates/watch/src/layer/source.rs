@@ -79,7 +79,7 @@ impl<'a> LayerSource<'a> {
             (Gap::Untimed, self.untimed(tally)),
         ];
         gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
-        let own = rustix::process::geteuid().as_raw();
+        let own = sys::host::user();
         for process in self.processes.values() {
             let (pid, user) = (process.trace.pid, process.trace.user);
             let blind = process.counted.stream.run().blind.iter().cloned();

@@ -9,10 +9,10 @@ use say::say;
 use server::claims::{Claims, of_line, tree};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use sys::unix::ExitStatusExt;
 
 #[derive(Debug)]
 pub struct LogSource {
@@ -121,9 +121,7 @@ impl Source for LogSource {
             // Their output now has no reader, and a write to it would kill them, so all started processes are ended
             // properly.
             for pid in tree(vec![self.child.id()]) {
-                if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
-                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-                }
+                let _ = sys::host::signal(pid, sys::abi::SIGTERM);
             }
             // A process that does not end keeps its output open; its last lines are not waited for.
             let until = Instant::now() + PATIENCE * 4;

@@ -26,7 +26,7 @@ pub fn call(runtime: &Runtime) -> Result<Message, Message> {
     let session = Session::new(None).map_err(|error| error.message())?;
     let id = hex::decode(&runtime.build_id).unwrap_or_default();
     let name = Path::new(&runtime.path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let root = rustix::process::geteuid().is_root();
+    let root = sys::host::is_root();
     let (path, symbol, expected, runtime) = match embedded_shims::nullgpu_of(&id) {
         Some((soname, bytes)) => {
             let path = session.own().join(soname);

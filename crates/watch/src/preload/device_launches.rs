@@ -4,8 +4,8 @@
 use crate::preload::tree::Tree;
 use crate::{Gap, Maker, Tally, Unseen};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use sys::unix::MetadataExt;
 
 /// The maximum size of one image in bytes.
 const IMAGE: usize = 256 << 20;

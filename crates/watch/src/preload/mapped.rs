@@ -4,9 +4,9 @@
 use codeobject::ReadAt;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB, Symbols};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
+use sys::unix::MetadataExt;
 
 /// The maximum number of bytes per file that are searched for names.
 const LIMIT: u64 = 256 << 20;

@@ -5,8 +5,8 @@ use codeobject::ReadAt;
 use say::{Message, say};
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sys::unix::MetadataExt;
 
 const X86_64: u16 = 62;
 const INTERPRETER: u32 = 3;
@@ -77,11 +77,9 @@ fn one(program: &Path) -> Result<(), WatchError> {
 fn secure(program: &Path) -> bool {
     const SET_USER: u32 = 0o4000;
     const SET_GROUP: u32 = 0o2000;
-    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let Ok(file) = fs::metadata(program) else { return false };
-    let mut buffer = [0_u8; 64];
-    let capable = rustix::fs::getxattr(program, "security.capability", &mut buffer[..]).is_ok_and(|len| len > 0);
-    (file.mode() & SET_USER != 0 && file.uid() != user.as_raw())
-        || (file.mode() & SET_GROUP != 0 && file.gid() != group.as_raw())
-        || (capable && !user.is_root())
+    let capable = sys::host::has_file_rights(program);
+    (file.mode() & SET_USER != 0 && file.uid() != sys::host::user())
+        || (file.mode() & SET_GROUP != 0 && file.gid() != sys::host::group())
+        || (capable && !sys::host::is_root())
 }

@@ -75,11 +75,10 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
 /// TMPDIR if set; else shared memory if there is enough, so that no disk is written while a server works.
 pub(crate) fn base() -> PathBuf {
     let shared = Path::new("/dev/shm");
-    let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
+    let room = |path: &Path| sys::host::free_space(path).unwrap_or(0);
     // Containers may mount it noexec, so that no library can be loaded from there.
-    let barred =
-        rustix::fs::statvfs(shared).is_ok_and(|stat| stat.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
-    let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();
+    let barred = sys::host::mount_flags(shared).is_ok_and(|flags| flags & sys::abi::MS_NOEXEC != 0);
+    let writable = sys::host::may_write(shared);
     let said = std::env::var_os("TMPDIR").is_some_and(|said| !said.is_empty());
     if !said && !barred && writable && room(shared) > LIMIT { shared.to_owned() } else { std::env::temp_dir() }
 }

@@ -164,7 +164,7 @@ impl<'a> PreloadSource<'a> {
         if let Some(why) = &tail.broken {
             gaps.push(Gap::RecordBroken { process: pid, reason: why.clone() }.into());
         }
-        let own = rustix::process::geteuid().as_raw();
+        let own = sys::host::user();
         if tail.user != own {
             gaps.push(Gap::OtherUser { process: pid, user: tail.user }.into());
         }

@@ -83,8 +83,7 @@ impl Tree {
     /// Reads the records since the last call. A record that arrives before an earlier one of another CPU waits for the
     /// next call.
     pub fn poll(&mut self) {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let until = now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned();
+        let until = sys::host::monotonic();
         let mut lost = 0;
         let mut records = std::mem::take(&mut self.waiting);
         for buffer in &mut self.buffers {
@@ -241,8 +240,7 @@ mod tests {
         );
         let [(survivor, at)] = tree.survivors()[..] else { panic!("{:?}", tree.survivors()) };
         assert_eq!(tree.images[at].name, "sleep");
-        let pid = rustix::process::Pid::from_raw(survivor.cast_signed()).expect("a number");
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("its end");
+        sys::host::signal(survivor, sys::abi::SIGKILL).expect("its end");
         while !tree.survivors().is_empty() {
             assert!(Instant::now() < until, "it was killed");
             tree.poll();

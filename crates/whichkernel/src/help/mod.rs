@@ -14,6 +14,7 @@ use clap::{Command, CommandFactory as _};
 use report::Lang;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use sys::terminal;
 
 /// The maximum width of help text.
 const WIDEST: usize = 100;
@@ -61,7 +62,7 @@ fn after(path: &str, lang: &Lang, width: usize) -> String {
 }
 
 fn room() -> usize {
-    let terminal = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let terminal = || terminal::size(terminal::Stream::Output).map(|(columns, _)| columns);
     let wanted = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let columns = wanted.or_else(terminal).filter(|&columns| columns > 0);
     columns.map_or(WIDEST, |columns| columns.clamp(40, WIDEST))

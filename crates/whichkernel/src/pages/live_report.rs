@@ -7,10 +7,10 @@ use evidence::Investigation;
 use investigate::Feasibility;
 use ledger::Reader;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
+use sys::unix::MetadataExt as _;
 
 /// The minimum time between updates while the investigation runs.
 const PAUSE: Duration = Duration::from_secs(2);

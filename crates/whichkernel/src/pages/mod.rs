@@ -11,10 +11,10 @@ use std::process::Stdio;
 
 /// Uses the desktop's opener. Not for root, which has no desktop and must not pass on its privileges.
 pub fn browse(path: &Path) -> std::io::Result<()> {
-    if rustix::process::geteuid().is_root() {
+    if sys::host::is_root() {
         return Err(std::io::Error::other("root opens no browser"));
     }
-    let mut opener = sys::program::command("xdg-open")?;
+    let mut opener = sys::program::command(sys::host::OPENER)?;
     opener.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     opener.spawn().map(|_| ())
 }

@@ -1,8 +1,9 @@
 //! `whichkernel atlas CLONE --out DIR`: the choices of every release, as a site and as tables.
 
 use crate::context::Context;
-use say::bail;
+use say::{Context as _, bail};
 use source::atlas::{make, put, question};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,9 +24,17 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
+    /// A folder made by `cargo xtask web`: the site then also answers questions and reads files [default: the one installed with this program, if any]
+    #[arg(long, value_name = "DIR")]
+    pub web: Option<PathBuf>,
+
     /// Weight types, comma-separated [default: all]
     #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
     pub types: Vec<String>,
+
+    /// Leave the launch shape (grid, block, warps, dynamic shared memory) out of the answer
+    #[arg(long)]
+    pub no_shape: bool,
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -39,14 +48,19 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let types: Vec<String> =
         args.types.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect();
     crate::asked::tree::known_types(&types)?;
-    let question = question(&args.gpu, &types)?;
+    let mut question = question(&args.gpu, &types)?;
+    question.launch_shapes = !args.no_shape;
     let atlas = make(&args.tree, &args.out, &question, args.since.as_deref(), |release, fresh, at, of| {
         if fresh {
             let says = [("name", release.name.clone().into()), ("at", at.into()), ("of", of.into())];
             context.note(&lang.text_with("atlas-evaluated", &says));
         }
     })?;
-    let files = site::atlas(&atlas);
+    let module = module(args)?;
+    let files = site::atlas(&atlas, module.is_some());
+    for (name, bytes) in module.into_iter().flatten() {
+        put(&args.out, name, bytes)?;
+    }
     let mut bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
     for (name, text) in &files {
         put(&args.out, name, text)?;
@@ -68,3 +82,29 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     context.print(&format!("{}\n", lang.text_with("atlas-done", &says)))?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// The parts of the web page that are not text of this program: the WebAssembly module, alone and in a script.
+const MODULE: [&str; 2] = ["whichkernel.wasm", "offline.js"];
+
+/// Their bytes, from the given folder or from the one that was installed with this program.
+fn module(args: &Args) -> say::Result<Option<Vec<(&'static str, Vec<u8>)>>> {
+    let installed = || Some(std::env::current_exe().ok()?.parent()?.join("../share/whichkernel/web"));
+    let dir = match &args.web {
+        Some(dir) => dir.clone(),
+        None => match installed().filter(|dir| dir.join("whichkernel.wasm").is_file()) {
+            Some(dir) => dir,
+            None => return Ok(None),
+        },
+    };
+    let read = |name: &'static str| -> say::Result<(&'static str, Vec<u8>)> {
+        let path = dir.join(name);
+        let mut bytes = Vec::new();
+        let file = sys::regular_file::open(&path).about(path.display().to_string())?;
+        file.take(MOST).read_to_end(&mut bytes).about(path.display().to_string())?;
+        Ok((name, bytes))
+    };
+    MODULE.into_iter().map(read).collect::<say::Result<Vec<_>>>().map(Some)
+}
+
+/// Larger than any module.
+const MOST: u64 = 64 << 20;

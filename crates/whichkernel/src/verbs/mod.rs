@@ -33,6 +33,7 @@ pub mod watch;
 pub mod why;
 
 pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
+    crate::platform::check(verb.as_ref())?;
     match verb {
         None => summary::run(context),
         Some(Verb::Atlas(args)) => atlas::run(&args, context),

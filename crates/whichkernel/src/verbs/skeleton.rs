@@ -6,10 +6,10 @@ use gguf::{Mix, Shapes, Skeleton, Written, known, skeleton_of};
 use report::{Column, Lang, Table};
 use say::Context as _;
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
+use sys::unix::MetadataExt;
 
 /// Write a model of any shape without weights, for dry runs of any program // The file has all shapes, types and
 /// metadata that a loader needs. The weights are a hole that reads as zeros, so the file takes almost no disk space. It

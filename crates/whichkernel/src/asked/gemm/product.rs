@@ -56,7 +56,7 @@ pub struct Ask {
     #[arg(long, value_name = "KIND")]
     pub scale_ab: Option<String>,
 
-    /// Number of algorithms that the caller requests from hipBLASLt; it changes the first answer [default: 1]
+    /// Number of algorithms that the caller requests from hipBLASLt; this can change the first answer [default: 1]
     #[arg(long, value_name = "N")]
     pub requested: Option<u32>,
 }

@@ -1,9 +1,10 @@
 //! The properties of a chosen kernel in its code object: registers, LDS, matrix instructions.
 
 use super::Catalog;
-use crate::census::census;
+use crate::bundle_progress::Progress;
 use crate::context::Context;
 use codeobject::TargetId;
+use findings::count::census;
 use inventory::File;
 use isa::Family;
 use launch::NameFilter;
@@ -31,7 +32,10 @@ pub fn read(catalog: &Catalog, chosen: &Chosen, context: &Context) -> Option<Rea
         }
         let kernel = NameFilter::new(&format!("^{}$", chosen.kernel)).ok()?;
         let select = Select { target: Some(TargetId::new(target)), kernel: Some(kernel) };
-        let (groups, _) = census(&File::open(&path).ok()?, select, By::Kernel, (false, false), context).ok()?;
+        let mut progress = Progress::new(context, "isa-progress");
+        let (groups, _) =
+            census(&File::open(&path).ok()?, select, By::Kernel, (false, false), |bundle| progress.step(bundle))
+                .ok()?;
         let found = groups.groups.into_values().find(|group| group.facts.is_some());
         if let Some(group) = found {
             let facts = group.facts.unwrap_or_default();

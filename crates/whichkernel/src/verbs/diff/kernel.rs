@@ -1,9 +1,10 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
-use crate::census::{census, nothing, parse_target};
+use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::{Plain, exit_code};
 use dryrun::RunRoot;
+use findings::count::{census, nothing, parse_target};
 use inventory::{File, FileReport, Met};
 use launch::NameFilter;
 use observe::census::{By, Groups, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
@@ -122,7 +123,8 @@ fn counted(path: &Path, target: Option<&str>, ask: &KernelAsk, context: &Context
     let file = File::open(path)?;
     let kernel = ask.kernel.as_deref().map(NameFilter::new).transpose()?;
     let select = Select { target: target.map(parse_target).transpose()?, kernel };
-    census(&file, select, By::Kernel, (false, true), context)
+    let mut progress = Progress::new(context, "isa-progress");
+    census(&file, select, By::Kernel, (false, true), |bundle| progress.step(bundle))
 }
 
 /// All files with GPU code below a directory, as one side.

@@ -12,11 +12,11 @@ use dryrun::{
 };
 use evidence::Reach;
 use say::{Context as _, bail, ensure};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
 use sys::interrupt;
+use sys::unix::MetadataExt;
 
 /// One run, with everything that its answer needs.
 pub struct Ran<'a> {

@@ -127,7 +127,7 @@ pub fn labels(map: &Map, context: &Context) -> Table {
         for count in &counts {
             let cell =
                 map.cells.iter().find(|cell| cell.columns == *count && (cell.kind == kind || cell.kind.is_empty()));
-            row.push(cell.map(|cell| cell.way_of(&kind).label).unwrap_or_default());
+            row.push(cell.map(|cell| cell.way_of(&kind, None).label).unwrap_or_default());
         }
         table.row(row);
     }

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::emit::Show;
 use evidence::Says;
 use report::{Column, Lang, Table, Term, Terms};
+use source::choices::Choices;
 use source::decision_table::tokens;
 use source::explain::Explained;
 
@@ -40,6 +41,41 @@ impl Show for Explained<'_> {
             out.row([what, one.instead.clone(), one.path.to_owned(), tile(one.tile)]);
         }
         Some(out)
+    }
+}
+
+impl Show for Choices {
+    fn table(&self, lang: &Lang) -> Option<Table> {
+        let mut table = Table::new(vec![
+            Column::left("what", lang.text("explain-column-what")),
+            Column::left("name", lang.text("explain-column-name")),
+            Column::left("title", lang.text("explain-column-title")),
+            Column::left("of", lang.text("explain-column-of")),
+        ]);
+        let gpu = lang.text("explain-what-gpu");
+        for card in &self.cards {
+            let of = [Some(card.target.as_str()), card.generation].into_iter().flatten().collect::<Vec<_>>();
+            table.row([gpu.clone(), card.name.clone(), card.title.clone(), of.join(", ")]);
+        }
+        for target in &self.other_targets {
+            table.row([gpu.clone(), target.clone(), String::new(), target.clone()]);
+        }
+        for kind in &self.types {
+            table.row([lang.text("explain-what-type"), kind.name.clone(), String::new(), kind.tensors.join(", ")]);
+        }
+        let version = lang.text("explain-what-version");
+        for one in &self.versions {
+            table.row([version.clone(), one.version.clone(), one.source.clone(), one.date.clone()]);
+        }
+        for one in &self.ollama {
+            table.row([
+                version.clone(),
+                one.release.clone(),
+                "ollama".to_owned(),
+                format!("{} {}", one.build, one.date),
+            ]);
+        }
+        Some(table)
     }
 }
 

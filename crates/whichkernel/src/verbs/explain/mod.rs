@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
-    /// Compare dry runs of HIP and Vulkan: `both`; needs a runtime with both backends
+    /// `both` compares dry runs of HIP and Vulkan; needs a runtime with both backends
     #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
 
@@ -57,6 +57,10 @@ pub struct Args {
     /// List the terms that can be looked up
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
+
+    /// List the cards, types and versions that can be asked about
+    #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release", "terms", "backend"])]
+    pub choices: bool,
 
     /// Output format
     #[arg(long, value_enum, default_value_t)]
@@ -105,6 +109,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.choices {
+        context.emit(args.format, &source::choices::choices())?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.backend.is_some() {

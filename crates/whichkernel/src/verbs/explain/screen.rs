@@ -2,12 +2,13 @@
 
 use crate::context::Context;
 use crate::labelled::{Entry, labelled};
-use crate::links::{Link, in_repository};
+use crate::links::Link;
 use evidence::Says;
 use report::{Term, rung_text};
 use say::shell::CommandLine;
-use source::decision_table::{self, DecisionTable, Rule, tokens};
+use source::decision_table::{self, DecisionTable, tokens};
 use source::explain::{OTHERS, Question};
+use source::reason::ReasonCode;
 use source::versions::Known;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -52,14 +53,13 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
         None => (question.found(), true),
     };
     let named = |table: &DecisionTable, text: String| if of { format!("{}: {text}", table.version) } else { text };
-    for (number, (table, found)) in found.iter().enumerate() {
-        let cc = table.targets.get(target).and_then(|target| target.cc);
-        // A function's return statement adds nothing to its condition.
-        let rules = found.rule.iter().filter(|rule| !rule.condition.starts_with("return true"));
-        let rules = rules.map(|rule| named(table, shown(rule, cc, ty, question.at()))).enumerate();
-        rows.extend(rules.map(|(i, rule)| (if i + number == 0 { "explain-why" } else { "" }, rule)));
-    }
     let label = |number: usize, key: &'static str| if number == 0 { key } else { "" };
+    for (number, (table, found)) in found.iter().enumerate() {
+        let sentence = ReasonCode::of(found).sentence(found, &question.device.title(), ty);
+        rows.push((label(number, "explain-why"), named(table, lang.say(&sentence))));
+        let lines = question.lines(table, found).into_iter().filter(|line| !line.is_plain_return());
+        rows.extend(lines.map(|line| ("", named(table, line.text()))));
+    }
     match question.stretches() {
         Some(stretches) => rows.push(("explain-by-tokens", tokens(&stretches))),
         None => rows.extend(question.tables().into_iter().enumerate().map(|(number, table)| {
@@ -103,12 +103,10 @@ fn blas(question: &Question) -> Option<String> {
 pub fn kernel(question: &Question, context: &Context) -> String {
     let lang = &context.lang;
     let conclusion = question.conclusion();
-    let title = question.device.card.as_deref().and_then(|card| gpu::find(card).ok()).map(|card| card.title);
-    let card =
-        title.map(|title| title.trim_start_matches("AMD Radeon ").trim_start_matches("AMD Instinct ").to_owned());
-    let card = card.or_else(|| question.device.card.clone());
-    let gpu =
-        card.map_or_else(|| question.device.target.clone(), |card| format!("{card} ({})", question.device.target));
+    let gpu = match &question.device.card {
+        Some(_) => format!("{} ({})", question.device.title(), question.device.target),
+        None => question.device.target.clone(),
+    };
     let of_table = |table: &&'static DecisionTable| {
         let stretches = table.stretches(&question.device.target, question.main_type());
         format!("{}: {}", table.version, tokens(&stretches))
@@ -150,40 +148,13 @@ pub fn kernel(question: &Question, context: &Context) -> String {
 pub fn links(question: &Question) -> Vec<Link> {
     let mut out = Vec::new();
     for (table, found) in &question.found() {
-        for rule in found.rule {
-            let url = in_repository(&table.source, &table.commit, &rule.file, rule.line);
-            out.extend(url.map(|url| (place(rule), url)));
+        for line in question.lines(table, found) {
+            let place = line.place();
+            out.extend(line.url.map(|url| (place, url)));
         }
     }
     out.dedup();
     out
-}
-
-/// The file name without directories, which readers of this screen do not need.
-fn place(rule: &Rule) -> String {
-    format!("{}:{}", rule.file.rsplit('/').next().unwrap_or(&rule.file), rule.line)
-}
-
-/// A rule with the values that the question gave it: `mmq.cu:472  amd_wmma_available(cc) = true`.
-fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
-    let mut values: Vec<String> = rule.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let word = |wanted: &str| {
-        rule.condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == wanted)
-    };
-    if word("cc")
-        && let Some(cc) = cc
-    {
-        let cc = if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() };
-        values.push(format!("cc = {cc}"));
-    }
-    if word("type") {
-        values.push(format!("type = {ty}"));
-    }
-    if word("ne11") {
-        values.push(format!("ne11 = {columns}"));
-    }
-    let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };
-    format!("{}  {} -> {}{values}", place(rule), rule.condition, rule.outcome)
 }
 
 /// The rarer paths by name, the most common by its number: `BLAS on gfx90a | MMQ on the 7 others compared`.

@@ -1,13 +1,16 @@
 //! The flags of `inspect`.
 
 use crate::context::Format;
+use codeobject::TargetId;
+use findings::select::{Select, amd};
+use gpu::Arch;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; static libraries and packages (.a, .whl, .zip, .deb, .tar);
-    /// directories; process IDs. Patterns (lib*.so) may be quoted
-    #[arg(required = true, value_name = "TARGET")]
+    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; models (.gguf); static libraries and packages (.a, .whl, .zip,
+    /// .deb, .tar); directories; process IDs. Patterns (lib*.so) may be quoted [default: the libraries of Ollama and LM Studio on this machine]
+    #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
     /// Output format
@@ -31,8 +34,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "kernels")]
     pub launch_map: bool,
 
-    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With --target for that target,
-    /// otherwise for all (with code: on at least one target)
+    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With --target, for that target only;
+    /// otherwise for all targets ("with code" then means on at least one)
     #[arg(long, conflicts_with_all = ["kernels", "launch_map"])]
     pub bundles: bool,
 
@@ -81,4 +84,24 @@ pub struct Args {
     /// Record the observations in the ledger; for a file with --target, each kernel too
     #[arg(long)]
     pub record: bool,
+}
+
+impl Args {
+    /// `--target`, or `--gpu`, which may also be the name of a card.
+    fn gpu(&self) -> Option<&str> {
+        self.gpu_target.as_deref().or(self.gpu.as_deref())
+    }
+
+    pub fn select(&self) -> say::Result<Select> {
+        Select::new(self.gpu(), self.kernel.as_deref())
+    }
+
+    pub fn wanted(&self) -> say::Result<Option<Arch>> {
+        Ok(self.gpu().map(Arch::parse).transpose()?)
+    }
+
+    /// The same as AMD's target id; None if it is another vendor's.
+    pub fn wanted_target(&self) -> say::Result<Option<TargetId>> {
+        Ok(self.wanted()?.as_ref().and_then(amd))
+    }
 }

@@ -1,10 +1,10 @@
 //! `--bundles`: the role of each bundle: families, types, template ranges, live kernels and stubs, neighbours.
 
 use super::Args;
-use super::select::Select;
 use crate::context::Context;
 use crate::emit::Plain;
 use codeobject::{CodeObject, Kernel};
+use findings::select::Select;
 use inventory::{File, FileReport, Found, Look, Options, inspect};
 use launch::grammar::{self, Facts, Family, Variants, variants};
 use observe::answers::{BundleRow, Bundles};
@@ -78,7 +78,7 @@ impl Row {
 
 pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let mut rows = Vec::new();
-    let look = Gather(Select::new(args)?);
+    let look = Gather(args.select()?);
     let report = inspect(file, &Options::all(), false, &look, |bundle, found: Kernels| {
         if found.objects > 0 {
             let (index, offset) = bundle.map_or((0, 0), |bundle| (bundle.index, bundle.offset));

@@ -1,7 +1,7 @@
 //! `--extract DIR`: writes every code object to a separate file, under a name that sorts.
 
-use super::select::Select;
 use codeobject::ReadAt;
+use findings::select::Select;
 use inventory::{Format, Found, Look};
 use say::error;
 use std::collections::HashMap;

@@ -2,12 +2,12 @@
 
 use super::extract::Extract;
 use super::kernels::{self, Rows};
-use super::select::{Select, wanted_target};
 use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record, text};
 use crate::bundle_progress::Progress;
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use answer::Answer as _;
+use findings::kernel_rows::{KernelRows, RowText};
 use inventory::{File, FileReport, Options, inspect};
 use observe::answers::{Extracted, FileAnswer, Kernels};
 use observe::shipped::{Gather, Gathered};
@@ -45,8 +45,8 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
 
 fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let mut progress = Progress::new(context, "inspect-progress");
-    let target = wanted_target(args)?;
-    let select = Select::new(args)?;
+    let target = args.wanted_target()?;
+    let select = args.select()?;
     let wanted = target.as_ref().filter(|_| args.record);
     let mut kernels = Gathered::default();
     let gather = Gather { target: wanted, list: args.record };
@@ -73,7 +73,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileRepo
 }
 
 fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let look = Rows { select: Select::new(args)?, format: args.format };
+    let look = KernelRows { select: args.select()?, format: Rows(args.format) };
     match args.format {
         // Same form as `Kernels`, written incrementally.
         Format::Json => {
@@ -83,14 +83,14 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<File
         format => context.print(&kernels::header(format))?,
     }
     let mut rows = 0;
-    let mut write = |out: kernels::Text| {
+    let mut write = |out: RowText| {
         if args.format == Format::Json && rows > 0 && out.count > 0 {
             context.print(",\n")?;
         }
         rows += out.count;
         context.print(&out.rows)
     };
-    let report = inspect(file, &Options::all(), false, &look, |_, out: kernels::Text| write(out))?;
+    let report = inspect(file, &Options::all(), false, &look, |_, out: RowText| write(out))?;
     if let Some(found) = &report.nvidia {
         nvidia::complain(file, found, context);
         write(look.nvidia(found))?;
@@ -109,7 +109,7 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<File
 
 fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> say::Result<FileReport> {
     files::create_dir_all(dir, Access::Public).with_context(|| say!("command-cannot-make", path = dir))?;
-    let look = Extract { select: Select::new(args)?, dir: dir.to_owned(), names: Mutex::default() };
+    let look = Extract { select: args.select()?, dir: dir.to_owned(), names: Mutex::default() };
     let (mut files, mut bytes) = (0, 0);
     let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {
         if !out.failed.is_empty() {

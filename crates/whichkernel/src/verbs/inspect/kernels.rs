@@ -1,13 +1,12 @@
 //! `--kernels`: one row per kernel, written as the bundles are read.
 
-use super::select::Select;
 use crate::context::Format;
-use codeobject::nvidia::{CubinKernel, Inventory, Row};
-use codeobject::{CodeObject, Detail, Kernel, demangle};
-use inventory::{Found, Look};
-use observe::answers::{KernelRow, agprs, code_size};
+use codeobject::Detail;
+use codeobject::nvidia::CubinKernel;
+use findings::answers::{agprs, code_size};
+use findings::kernel_rows::{AmdRow, JsonRows, NvidiaRow, RowFormat};
+use inventory::Found;
 use report::{csv_line, plain};
-use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The CSV header; scripts rely on the first twelve columns.
@@ -33,77 +32,27 @@ pub const COLUMNS: [&str; 19] = [
     "differences",
 ];
 
-pub struct Rows {
-    pub select: Select,
-    pub format: Format,
-}
+/// The rows in one of the formats.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows(pub Format);
 
-/// The rows of one bundle. The same kernel occurs once per target, so each name is demangled once.
-#[derive(Default)]
-pub struct Text {
-    pub rows: String,
-    pub count: u64,
-    names: HashMap<String, String>,
-}
-
-impl Look for Rows {
-    type Out = Text;
-
-    fn entry(&self, found: &Found<'_>, _: &mut Text) -> bool {
-        self.select.object(found)
-    }
-
+impl RowFormat for Rows {
     fn detail(&self) -> Detail {
-        if self.format == Format::Json { Detail::Whole } else { Detail::Brief }
+        if self.0 == Format::Json { JsonRows.detail() } else { Detail::Brief }
     }
 
-    fn weight(&self, out: &Text) -> usize {
-        out.rows.len()
-    }
-
-    fn split(&self, out: &mut Text) -> Text {
-        Text { rows: std::mem::take(&mut out.rows), count: std::mem::take(&mut out.count), ..Text::default() }
-    }
-
-    fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Text) {
-        let mangled = kernel.mangled();
-        if !out.names.contains_key(mangled) {
-            out.names.insert(mangled.to_owned(), demangle(mangled).unwrap_or_else(|| mangled.to_owned()));
+    fn amd(&self, of: &AmdRow<'_>, first: bool, out: &mut String) {
+        match self.0 {
+            Format::Json => JsonRows.amd(of, first, out),
+            format => write_row(out, format, &cells(of)),
         }
-        let name = out.names.get(mangled).map_or(mangled, String::as_str);
-        if !self.select.kernel(mangled, name) {
-            return;
-        }
-        let json = || KernelRow::amd(found, object, kernel, name);
-        write_row(&mut out.rows, &mut out.count, self.format, json, || cells(found, object, kernel, name));
     }
-}
 
-impl Rows {
-    /// The kernels of NVIDIA's images, in the same columns: registers are under `vgpr`, static shared memory under
-    /// `lds`, the stack of a thread under `scratch`. PTX has none of them. Machine code is not decoded, so stubs are
-    /// unknown.
-    pub fn nvidia(&self, found: &Inventory) -> Text {
-        let mut out = Text::default();
-        for row in found.rows.iter().filter(|row| row.region.is_loadable() && self.select.named(&row.target())) {
-            let cubin: HashMap<&str, &CubinKernel> = row
-                .cubin
-                .iter()
-                .flat_map(|cubin| &cubin.kernels)
-                .map(|kernel| (kernel.name.as_str(), kernel))
-                .collect();
-            for mangled in row.kernels() {
-                let name = demangle(mangled).unwrap_or_else(|| mangled.to_owned());
-                if self.select.kernel(mangled, &name) {
-                    let kernel = cubin.get(mangled).copied();
-                    let json = || KernelRow::nvidia(row, kernel, mangled, &name);
-                    write_row(&mut out.rows, &mut out.count, self.format, json, || {
-                        nvidia_cells(row, kernel, mangled, &name)
-                    });
-                }
-            }
+    fn nvidia(&self, of: &NvidiaRow<'_>, first: bool, out: &mut String) {
+        match self.0 {
+            Format::Json => JsonRows.nvidia(of, first, out),
+            format => write_row(out, format, &nvidia_cells(of)),
         }
-        out
     }
 }
 
@@ -114,31 +63,20 @@ struct Cells {
     is_stub: bool,
 }
 
-fn write_row(
-    rows: &mut String,
-    count: &mut u64,
-    format: Format,
-    json: impl FnOnce() -> KernelRow,
-    cells: impl FnOnce() -> Cells,
-) {
-    let first = *count == 0;
-    *count += 1;
+fn write_row(rows: &mut String, format: Format, cells: &Cells) {
     match format {
-        Format::Json => {
-            rows.push_str(if first { "" } else { ",\n" });
-            // A row contains only numbers and text, so serialising cannot fail.
-            rows.push_str(&serde_json::to_string(&json()).unwrap_or_default());
-        }
-        Format::Csv => csv_line(rows, cells().all.iter().map(String::as_str)),
+        Format::Csv => csv_line(rows, cells.all.iter().map(String::as_str)),
         Format::Md => {
-            let cells = cells().all.map(|cell| plain(&cell).replace('|', "\\|"));
+            let cells = cells.all.clone().map(|cell| plain(&cell).replace('|', "\\|"));
             let _ = writeln!(rows, "| {} |", cells.join(" | "));
         }
-        Format::Text => text_row(rows, &cells()),
+        Format::Text | Format::Json => text_row(rows, cells),
     }
 }
 
-fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &str) -> Cells {
+/// The kernels of NVIDIA's images, in the same columns: registers are under `vgpr`, static shared memory under `lds`,
+/// the stack of a thread under `scratch`. PTX has none of them. Machine code is not decoded, so stubs are unknown.
+fn nvidia_cells(&NvidiaRow { row, kernel, mangled, name }: &NvidiaRow<'_>) -> Cells {
     let cell = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let of = |get: fn(&CubinKernel) -> Option<u32>| cell(kernel.and_then(get).map(u64::from));
     let mut cells = [const { String::new() }; 19];
@@ -198,7 +136,7 @@ fn text_row(out: &mut String, cells: &Cells) {
     );
 }
 
-fn cells(found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, name: &str) -> Cells {
+fn cells(&AmdRow { found, object, kernel, name }: &AmdRow<'_>) -> Cells {
     let m = &kernel.metadata;
     let cell = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
     let differences: Vec<String> = kernel

@@ -1,13 +1,13 @@
 //! `--launch-map`: host handle, kernel name, wrapper, bundle; with `--target` also whether the bundle's code object for
 //! that target contains the kernel.
 
-use super::select::Select;
 use super::{Args, text::count};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use codeobject::launch_map::{Image, Kind, LaunchMap, Registration, Vendor, launch_map};
 use codeobject::nvidia::{Region, walk_sections};
 use codeobject::{CodeObject, Kernel, Piece, ReadAt, demangle, walk};
+use findings::select::Select;
 use inventory::{Contents, File, Found, Look, Options, contents, inspect};
 use observe::answers::{self, LaunchMapAnswer, MapRow, Unregistered, kind, vendor};
 use report::{Column, Table, conclusion_text};
@@ -19,9 +19,9 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
     let image = Image::read(file)?;
     let map = launch_map(&image);
     let places = Places::find(file, &image, &map)?;
-    let select = Select::new(args)?;
+    let select = args.select()?;
     let shipped = if args.gpu_target.is_some() || args.gpu.is_some() {
-        Some(names_of(file, Names(Select::new(args)?))?)
+        Some(names_of(file, Names(args.select()?))?)
     } else {
         None
     };

@@ -10,12 +10,12 @@ mod has_target;
 mod kernels;
 mod launch_map;
 pub mod lint;
+mod model;
 mod modules;
 mod needed;
 mod nvidia;
 mod process;
 mod record;
-mod select;
 mod text;
 
 pub use args::Args;
@@ -39,11 +39,26 @@ enum Target<'a> {
     Fingerprint(&'a Path),
     Needed(&'a Path),
     Lint(&'a Path),
+    Model(&'a Path),
     Process(u32),
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    several_inputs::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
+    let usual = if args.targets.is_empty() { usual(context)? } else { Vec::new() };
+    let targets = if usual.is_empty() { &args.targets } else { &usual };
+    several_inputs::run(targets, args.format == Format::Json, context, |path| one(path, args, context))
+}
+
+/// Without a TARGET: the directories in which Ollama and LM Studio keep their libraries.
+fn usual(context: &Context) -> say::Result<Vec<PathBuf>> {
+    let places = ::runtime::find::server_libraries(sys::support::WINDOWS, |name| std::env::var_os(name));
+    let found: Vec<PathBuf> = places.iter().filter(|place| place.is_dir()).cloned().collect();
+    let list = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if found.is_empty() {
+        bail!("command-inspect-nowhere", places = list(&places));
+    }
+    context.note(&context.lang.say(&say::say!("command-inspect-usual", places = list(&found))));
+    Ok(found)
 }
 
 fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -59,7 +74,11 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Fingerprint(path) => fingerprint::run(path, args, context),
         Target::Needed(path) => needed::run(path, args, context),
         Target::Lint(path) => lint::run(path, args, context),
-        Target::Process(pid) => process::run(pid, args, context),
+        Target::Model(path) => model::run(path, args, context),
+        Target::Process(pid) => {
+            crate::platform::inspects_processes()?;
+            process::run(pid, args, context)
+        }
     }
 }
 
@@ -102,6 +121,9 @@ fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
     }
     if path.is_dir() {
         return Target::Directory(path);
+    }
+    if model::is_model(path) {
+        return Target::Model(path);
     }
     match inputs::pack(path) {
         Some(Pack::Ar) => Target::Members(path),

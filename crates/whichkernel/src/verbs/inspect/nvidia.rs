@@ -1,9 +1,9 @@
 //! The NVIDIA part of an overview: containers, entries, kernels and registers per compute capability.
 
-use super::select::Select;
 use super::text::count;
 use crate::context::Context;
 use codeobject::nvidia::{Compression, EntryKind, Inventory, Region};
+use findings::select::Select;
 use inventory::File;
 use report::{Column, Table};
 use say::Say as _;

@@ -2,7 +2,6 @@
 //! Loaded).
 
 use super::Args;
-use super::select::wanted_target;
 use crate::context::Context;
 use codeobject::TargetId;
 use inventory::FileReport;
@@ -17,7 +16,7 @@ use tensile::Service;
 
 /// Records the content of a file. Modes other than the overview read the whole file again for this.
 pub fn look(path: &Path, args: &Args, context: &Context) -> say::Result<()> {
-    let target = wanted_target(args)?;
+    let target = args.wanted_target()?;
     let runtime = shipped::runtime_of(path);
     let (_, sightings) = shipped::look(path, runtime.as_deref(), target.as_ref(), None, &ledger::now())?;
     write(sightings, context)

@@ -1,9 +1,9 @@
 //! The text output of the inventory.
 
-use super::select::Select;
 use crate::context::Context;
 use codeobject::Compression;
 use evidence::Word;
+use findings::select::Select;
 use inventory::{FileReport, Form};
 pub use report::thousands as count;
 use report::{Column, Table, conclusion_text, plain};

@@ -1,9 +1,9 @@
 //! `--list KERNEL`: the code of a kernel, instruction by instruction.
 
 use super::select;
-use crate::census::no_kernel;
 use crate::context::{Context, Format};
 use codeobject::{CodeObject, Kernel};
+use findings::count::no_kernel;
 use inventory::{File, Found, Look, Options, inspect};
 use isa::census::{Function, section};
 use isa::{DecodeStep, Decoder, Family, Proof, Target};

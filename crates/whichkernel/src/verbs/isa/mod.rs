@@ -7,10 +7,11 @@ mod table;
 mod text;
 
 use super::several_inputs;
-use crate::census::{census, no_kernel, nothing, parse_target};
+use crate::bundle_progress::Progress;
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
 use ::runtime::inputs;
+use findings::count::{census, no_kernel, nothing, parse_target};
 use inventory::{File, Pack, Unread};
 use launch::NameFilter;
 use observe::answers;
@@ -115,7 +116,8 @@ fn one(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(kernel) = &args.list {
         return list::run(file, kernel, args, context);
     }
-    let (groups, report) = census(file, select(args)?, by(args), (args.record, false), context)?;
+    let mut progress = Progress::new(context, "isa-progress");
+    let (groups, report) = census(file, select(args)?, by(args), (args.record, false), |bundle| progress.step(bundle))?;
     if groups.objects == 0 {
         return Err(nothing(file.path(), args.target.as_deref(), &groups, &report));
     }

@@ -7,9 +7,9 @@ use crate::context::{COULD_NOT_RUN, Context, LOOK_ONLY};
 use mcp::{Document, Done, Offer, Tool};
 use serde_json::{Map, Value};
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output, Stdio};
+use sys::unix::CommandExt as _;
 use tools::{Offered, TOOLS};
 
 /// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output // An agent's

@@ -16,7 +16,7 @@ pub fn keep_rights(context: &Context, starts: bool) -> say::Result<()> {
 }
 
 fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
+    sys::host::is_root()
 }
 
 /// Our own probes if allowed; else those of `watch arm`. An obstacle is reported with its fix.

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "A..B", conflicts_with = "tokens")]
     sweep: Option<String>,
 
-    /// Repetitions of each length, interleaved [default: 3; with --sweep: enough to detect a jump of 10 %, 3 to 12]
+    /// Repetitions of each length, interleaved [default: 3; with --sweep: enough to detect a jump of 10 %, 3 to 12]. With --lane: starts of each lane's server [default: enough to detect a difference of 10 %, 8 to 24]
     #[arg(long, value_name = "N", value_parser = crate::number::number::<u64>(1..=1000))]
     repeat: Option<u64>,
 
@@ -100,6 +100,17 @@ pub struct Args {
     /// The command that starts the server; it gets its address through {port}, LLAMA_ARG_PORT or OLLAMA_HOST
     #[arg(last = true, value_name = "COMMAND", requires = "lane")]
     serve: Vec<String>,
+}
+
+impl Args {
+    pub fn watches(&self) -> bool {
+        self.watch
+    }
+
+    /// Whether it asks a server that it has to find first.
+    pub fn looks_for_a_server(&self) -> bool {
+        self.url.is_none() && self.replay.is_none() && self.lane.is_empty()
+    }
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {

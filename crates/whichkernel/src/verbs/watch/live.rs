@@ -5,7 +5,7 @@ use crate::context::{Context, Format, dumb};
 use server::claims::Gatherer;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
-use sys::interrupt;
+use sys::{interrupt, terminal};
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
 /// With `--until idle`: how long nothing may happen before the watch ends.
@@ -121,5 +121,5 @@ impl Drop for Screen<'_> {
 /// As many rows as fit below the two header lines, so that nothing scrolls.
 fn rows() -> usize {
     const USUAL: usize = 30;
-    rustix::termios::tcgetwinsize(stdout()).map_or(USUAL, |size| usize::from(size.ws_row).saturating_sub(3).max(5))
+    terminal::size(terminal::Stream::Output).map_or(USUAL, |(_, rows)| rows.saturating_sub(3).max(5))
 }

@@ -5,7 +5,6 @@ use crate::context::Context;
 use dryrun::{RunRoot, describe};
 use say::{Context as _, ensure, say};
 use std::cell::RefCell;
-use std::process::Stdio;
 use std::rc::Rc;
 use sys::on_path;
 use watch::Source;
@@ -30,7 +29,7 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<
     let session = Session::new(Some(&layouts(&table, &libraries)))?;
     let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
-    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr()).map_err(std::io::Error::from)?));
+    start.stdout(sys::host::standard_error()?);
     let tree = Tree::open().ok();
     let child = start.spawn().about(program.to_string_lossy())?;
     let pid = child.id();
@@ -47,7 +46,7 @@ pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Bo
     let session = if args.times { session.with_times() } else { session };
     let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
-    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr()).map_err(std::io::Error::from)?));
+    start.stdout(sys::host::standard_error()?);
     let child = start.spawn().about(program.to_string_lossy())?;
     let mut source = layer::LayerSource::new(session, Box::new(child));
     if let Some(trace) = trace.cloned() {

@@ -46,7 +46,7 @@ fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Box<d
 
 /// Our own probes if allowed; else those created by `arm`.
 pub fn perf() -> uprobe::How {
-    if rustix::process::geteuid().is_root() { uprobe::How::Perf } else { uprobe::How::Armed }
+    if sys::host::is_root() { uprobe::How::Perf } else { uprobe::How::Armed }
 }
 
 /// The requested processes. A missing one is an error.

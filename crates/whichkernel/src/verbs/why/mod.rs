@@ -3,6 +3,7 @@
 mod fix;
 mod look;
 mod running;
+mod undo;
 
 use crate::asked::why::server_facts::named;
 use crate::context::{Context, Format};
@@ -54,25 +55,36 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = crate::number::number::<u64>(1..=3600))]
     timeout: u64,
 
-    /// Show the plan of this fix; with --measure and --yes, run it
-    #[arg(long, value_name = "N", requires = "measure", conflicts_with = "model")]
+    /// Show the plan of this fix; with --yes, measure it and keep it if it is faster
+    #[arg(long, value_name = "N", conflicts_with = "model")]
     fix: Option<usize>,
 
-    /// With --fix: compare the server with and without it
+    /// With --fix: compare the server with and without the fix
     #[arg(long, requires = "fix")]
     measure: bool,
 
-    /// With --fix: stop the server, measure, and keep the fix only if it is faster. Without it nothing is changed
-    #[arg(long, requires = "fix")]
+    /// Take back fix N, which an earlier run kept: shows the plan; with --yes, the server is restarted as it was
+    #[arg(long, value_name = "N", conflicts_with_all = ["fix", "model", "url", "name", "pid"])]
+    undo: Option<usize>,
+
+    /// With --fix or --undo: run the plan. A fix is kept only if it is faster. Without it nothing is changed
+    #[arg(long)]
     yes: bool,
 
-    /// With --fix: measurements with and without it
-    #[arg(long, value_name = "N", requires = "fix", default_value_t = 8, value_parser = crate::number::number::<u64>(2..=100))]
-    repeat: u64,
+    /// With --fix: starts of the server with and without it [default: enough to detect a difference of 10 %, 8 to 24]
+    #[arg(long, value_name = "N", requires = "fix", value_parser = crate::number::number::<u64>(2..=100))]
+    repeat: Option<u64>,
 
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+impl Args {
+    /// Whether it asks about a model file, not about a server.
+    pub fn is_about_a_file(&self) -> bool {
+        self.model.is_some()
+    }
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -83,7 +95,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         args.gpu.is_none() || args.url.is_some() || args.pid.is_some() || args.name.is_some(),
         "why-gpu-needs-model"
     );
+    ensure!(!args.yes || args.fix.is_some() || args.undo.is_some(), "why-yes-needs-fix");
     context.begins("why");
+    if let Some(number) = args.undo {
+        return undo::run(args, number, context);
+    }
     let looked = Looked::at(args, context)?;
     match args.fix {
         Some(number) => fix::run(args, &looked, number, context),

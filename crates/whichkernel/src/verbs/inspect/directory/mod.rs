@@ -6,7 +6,6 @@
 mod text;
 
 use super::Args;
-use super::select::wanted;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::{Plain, exit_code};
 use evidence::{Conclusion, Word};
@@ -48,7 +47,7 @@ pub struct Package<'a> {
 pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let shown = package.map_or(path, |package| package.path);
     let arch_asked = args.has_target.as_deref().map(Arch::parse).transpose()?;
-    let arch = arch_asked.clone().or(wanted(args)?);
+    let arch = arch_asked.clone().or(args.wanted()?);
     let target = arch.as_ref().map(processor);
     let found = catalogs::find(path).about(path.display())?;
     let skip: Vec<_> = found.iter().map(|dir| dir.dir().to_owned()).collect();
