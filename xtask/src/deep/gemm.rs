@@ -5,7 +5,7 @@ use anyhow::Context;
 use std::{env, fs, process::Command};
 
 /// The number of products per library, release and card.
-const PRODUCTS: &str = "1500";
+const PRODUCTS: &str = "1000";
 
 pub fn run() -> anyhow::Result<bool> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -143,7 +143,8 @@ impl Fields {
             }
             ("Matching", None) => match (Distance::from_name(&self.distance), axes(&self.properties), self.table) {
                 (Some(distance), Some(axes), Some((table, sizes)))
-                    if sizes == axes.count() && (distance != Distance::GridBased || axes == Axes::Four) =>
+                    if (sizes == axes.count() || table.is_empty())
+                        && (distance != Distance::GridBased || axes == Axes::Four) =>
                 {
                     Tree::Table(Table::new(distance, axes, table))
                 }
