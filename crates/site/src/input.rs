@@ -93,7 +93,7 @@ pub struct Study<'a> {
     ambiguous: BTreeSet<String>,
     by_id: HashMap<&'a ObservationId, &'a Recorded>,
     /// Pages without content, which a published report leaves out.
-    hidden: BTreeSet<&'static str>,
+    pub hidden: BTreeSet<&'static str>,
     /// Tables for download that are created while the pages are drawn, by file name.
     pub tables: RefCell<BTreeMap<String, String>>,
     /// Raw evidence that some page links to.
@@ -118,9 +118,6 @@ impl<'a> Study<'a> {
         };
         study.dispatch = Dispatch::read(&study);
         study.kernels = Kernels::read(&study);
-        if input.published.is_some() {
-            study.hidden = NAV.iter().copied().filter(|page| !study.has_content(page)).collect();
-        }
         study
     }
 
@@ -177,32 +174,6 @@ impl<'a> Study<'a> {
     /// Whether the report has this page.
     pub fn shows(&self, page: &str) -> bool {
         !self.hidden.contains(page)
-    }
-
-    /// Whether there is something to show on it.
-    fn has_content(&self, page: &str) -> bool {
-        let seen = |topics: &[&str]| topics.iter().any(|topic| self.facts(topic).next().is_some());
-        let looked = |topic: &str| {
-            let views = |recorded: &Recorded| recorded.field_of_view().views.iter().any(|view| view.topic == topic);
-            let files = self.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped);
-            files.into_iter().any(|recorded| *recorded.finding() == evidence::Finding::Swept && views(recorded))
-        };
-        let investigation = self.input.investigation;
-        match page {
-            "map" | "generations" => crate::pages::has_map(self),
-            "chain" => !investigation.questions.is_empty(),
-            "inventory" => self.kernels.count() > 0 || looked("file.target"),
-            "census" => seen(&["isa.count"]),
-            "libraries" => crate::pages::has_libraries(self),
-            "probes" => seen(&["probe.response", "server.timing"]),
-            "phases" => !investigation.phases.is_empty(),
-            "questions" => {
-                self.input.questions.iter().any(|question| question.open)
-                    || self.input.readings.iter().any(|reading| reading.grade.is_unresolved())
-            }
-            "worklog" => !self.input.observations.is_empty() || !self.input.notes.is_empty(),
-            _ => true,
-        }
     }
 
     /// The next page that the report has, in the order of the list.

@@ -36,7 +36,10 @@ pub use write::{File, Site, WriteError};
 /// Every page of the report, with its tables; `single`: also all pages in one file.
 pub fn build(input: &Input<'_>, single: bool) -> Site {
     let words = words::Words::default();
-    let study = input::Study::new(input, &words);
+    let mut study = input::Study::new(input, &words);
+    if input.published.is_some() {
+        study.hidden = pages::without_content(&study);
+    }
     let mut site = Site::default();
     for page in pages::all(&study).into_iter().filter(|page| study.shows(&page.name)) {
         site.add(page, &study);

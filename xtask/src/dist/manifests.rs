@@ -182,7 +182,6 @@ mod tests {
             repository: repository.into(),
             commit: "0123456789ab".into(),
             has_changes: false,
-            target: "x86_64-unknown-linux-gnu",
             epoch: 1_700_000_000,
             metadata: Value::Null,
         }

@@ -1,10 +1,10 @@
 //! Unknown conditions inside one call that hands over a function. If every way through the call hands over the same
 //! thing, the conditions do not matter, and the run continues as one.
 
-use super::configuration::{Extent, NotKnown, Setting, Settings};
 use super::input_window::Mark;
 use super::machine::Machine;
 use super::records::{AskedCondition, Handoff, Run, Stop, UnknownCondition};
+use super::settings::{Extent, NotKnown, Setting, Settings};
 use super::value::{GLOBAL_ROOT, MemoryPlace, Value};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;

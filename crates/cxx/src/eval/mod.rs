@@ -34,6 +34,7 @@ mod overload;
 mod places;
 mod records;
 mod rows;
+mod settings;
 mod static_type;
 mod statics;
 mod symbolic_int;
@@ -43,10 +44,10 @@ mod types;
 mod value;
 
 pub use builtin::Builtin;
-pub use configuration::{Extent, ExtentPart, NotKnown, Setting, Settings};
 pub use environment::NOT_SET;
 pub use machine::Machine;
 pub use records::{
     Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, UnknownCondition, Window,
 };
+pub use settings::{Extent, ExtentPart, NotKnown, Setting, Settings};
 pub use value::{Agg, CURVED, FnValue, Instance, MemoryPlace, Shape, Ty, Value};

@@ -1,6 +1,6 @@
 //! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies provided.
 
-use super::configuration::Settings;
+use super::settings::Settings;
 use super::value::Value;
 use crate::program::Program;
 use crate::syntax::files::Span;

@@ -1,6 +1,6 @@
 //! `--fix N --measure`: the plan; with `--yes` the server is stopped, measured with and without the fix, and started again.
 
-use super::Args;
+use super::args::Args;
 use super::look::Looked;
 use super::running::{Running, Setting};
 use super::undo;

@@ -1,6 +1,6 @@
 //! Examines a server: its identity, its statements, its process and machine, and its speed.
 
-use super::Args;
+use super::args::Args;
 use crate::asked::why::find::{Chosen, Wanted, choose};
 use crate::asked::why::kernel_census;
 use crate::asked::why::server_facts::{counters, facts, who};

@@ -1,6 +1,6 @@
 //! `--undo N`: fixes that were kept, and how each is taken back.
 
-use super::Args;
+use super::args::Args;
 use super::fix::emit;
 use super::look::Looked;
 use super::running::{Running, Setting, started};
