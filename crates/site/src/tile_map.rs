@@ -194,7 +194,8 @@ mod tests {
     fn every_product_is_a_cell_and_both_languages_are_there() {
         let files = tile_map(&map());
         let page = &files.iter().find(|(name, _)| name == "index.html").unwrap().1;
-        assert_eq!(page.matches("<rect").count(), 4);
+        assert_eq!(page.matches("<rect class=\"heat\"").count(), 3);
+        assert_eq!(page.matches(" x 64: ").count(), 2);
         assert!(page.contains("256x256") && page.contains("lang=\"ja\"") && !page.contains("<1.1>"));
         assert!(page.contains("1 x 64: *"), "an answer that is not one tile is marked");
         assert!(files.iter().any(|(name, text)| name == "map.csv" && text == "m,n\n"));
