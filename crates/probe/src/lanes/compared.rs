@@ -16,7 +16,7 @@ pub struct Compared {
     pub what: What,
     pub lane: String,
     pub against: String,
-    /// The time of the lane that it is compared with.
+    /// The medians of the starts of the lane that it is compared with.
     pub first_ms: Spread,
     pub other_ms: Spread,
     #[serde(flatten)]

@@ -55,7 +55,7 @@ pub struct Ran {
     pub variables: Vec<String>,
     /// The command that was started.
     pub command: Vec<String>,
-    /// Null if its server did not answer.
+    /// The answer of its first start, with the failed requests of all starts. Null if its server did not answer.
     pub answer: Option<Answer>,
     /// Every start in order, with every time.
     pub starts: Vec<Start>,
