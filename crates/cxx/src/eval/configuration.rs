@@ -9,7 +9,7 @@ use super::value::{Shape, Value};
 use crate::program::Program;
 use crate::syntax::ast::Expr;
 use crate::syntax::files::Span;
-use say::{Message, say};
+use say::say;
 
 /// The largest number of parts. A number with more is known for the first input only.
 const MAX_PARTS: usize = 2048;

@@ -2,12 +2,12 @@
 //! function, or inside a library. The hand-offs are the result of a run: which function, with which template arguments,
 //! in which configuration.
 
-use super::configuration::{Extent, Settings};
 use super::dialect::Outside;
 use super::invoke::Given;
 use super::joined::Handing;
 use super::machine::{Frame, Machine};
 use super::records::{Handoff, Run, Stop};
+use super::settings::{Extent, Settings};
 use super::value::{FnValue, Ty, Value};
 use crate::syntax::ast::{Expr, Function, Stmt};
 use crate::syntax::files::Span;

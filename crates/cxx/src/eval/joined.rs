@@ -305,7 +305,8 @@ fn alike(a: &Handoff, b: &Handoff) -> bool {
         (Some(a), Some(b)) => a.iter().zip(b).all(|(a, b)| same_setting(a, b)),
         (a, b) => a.is_none() && b.is_none(),
     };
-    let same = |((n, a), (m, b)): (&(Option<Sym>, Value), &(Option<Sym>, Value))| n == m && a.identical(b);
+    type Named = (Option<Sym>, Value);
+    let same = |(a, b): (&Named, &Named)| a.0 == b.0 && a.1.identical(&b.1);
     configured
         && a.name == b.name
         && a.library == b.library

@@ -191,8 +191,8 @@ pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
     out
 }
 
-fn demangled<'s>(name: &'s String, group: &'s Group) -> &'s str {
-    group.facts.as_ref().map_or(name.as_str(), |facts| facts.name.as_str())
+fn demangled<'s>(name: &'s str, group: &'s Group) -> &'s str {
+    group.facts.as_ref().map_or(name, |facts| facts.name.as_str())
 }
 
 /// The conclusion excludes code that was not decoded and kernels that share their name with a compared one.
