@@ -141,7 +141,8 @@ fn data(releases: Vec<Value>, tables: &[&DecisionTable], (exact, evaluated): (bo
     let types: BTreeSet<&str> =
         tables.iter().flat_map(|it| it.targets.values()).flat_map(|it| it.types.keys().map(String::as_str)).collect();
     let mut plans: Vec<Vec<(i64, i64, &str)>> = Vec::new();
-    let mut cells: BTreeMap<&str, BTreeMap<&str, Vec<(usize, usize)>>> = BTreeMap::new();
+    type Types<'t> = BTreeMap<&'t str, Vec<(usize, usize)>>;
+    let mut cells: BTreeMap<&str, Types<'_>> = BTreeMap::new();
     for target in &targets {
         for ty in &types {
             let mut turns: Vec<(usize, usize)> = Vec::new();

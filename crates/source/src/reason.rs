@@ -168,7 +168,9 @@ mod tests {
         let mut text = String::new();
         for ((code, path), rules) in &seen {
             let _ = writeln!(text, "{} ({path})", code.key());
-            rules.iter().for_each(|rule| drop(writeln!(text, "    {rule}")));
+            for rule in rules {
+                let _ = writeln!(text, "    {rule}");
+            }
         }
         let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/reasons.txt");
         if std::env::var_os("BLESS").is_some() {

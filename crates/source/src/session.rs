@@ -54,7 +54,7 @@ impl Script {
 }
 
 pub(crate) enum Ended {
-    Launched(Handoff),
+    Launched(Box<Handoff>),
     Stopped(Stop),
 }
 
@@ -110,7 +110,7 @@ impl<'p> Session<'p> {
         // With many counts, there are fewer pieces between them than counts.
         (self.machine.exploring, self.machine.points) = (true, points && wanted.len() <= FEW);
         let last = match self.run(op)? {
-            Ended::Launched(launch) => self.machine.window_of(launch),
+            Ended::Launched(launch) => self.machine.window_of(*launch),
             Ended::Stopped(_) => None,
         };
         let mut windows = std::mem::take(&mut self.machine.windows);
@@ -167,7 +167,7 @@ impl<'p> Session<'p> {
                             let choice = Choice::new(&mut self.machine, &launch, path);
                             until = until.min(self.machine.until);
                             let told = Launched::of(&self.machine, &launch);
-                            choices.push((choice, launch, told));
+                            choices.push((choice, *launch, told));
                         }
                         None => stopped = Some(Stop::Decided),
                     }
@@ -296,7 +296,7 @@ impl<'p> Session<'p> {
         match self.machine.run_function(self.entry, values) {
             Err(Stop::Need(name)) => Err(Need(name)),
             Err(Stop::Decided) | Ok(_) => Ok(match self.machine.handoffs.pop() {
-                Some(launch) => Ended::Launched(launch),
+                Some(launch) => Ended::Launched(Box::new(launch)),
                 None => Ended::Stopped(Stop::Decided),
             }),
             Err(stop) => Ok(Ended::Stopped(stop)),

@@ -167,10 +167,8 @@ impl GrowingTrace {
         // The first segment holds the header; the last one is being written to.
         let end = (self.at / SEGMENT) * SEGMENT;
         let start = self.given_back.max(SEGMENT);
-        if end > start {
-            if sys::host::punch_hole(&self.file, start, end - start).is_ok() {
-                self.given_back = end;
-            }
+        if end > start && sys::host::punch_hole(&self.file, start, end - start).is_ok() {
+            self.given_back = end;
         }
     }
 }

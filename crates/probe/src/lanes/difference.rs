@@ -238,7 +238,7 @@ mod tests {
         let slow: Vec<f64> = fast.iter().map(|time| time * 1.3).collect();
         let flat: Vec<f64> = fast.iter().chain(&slow).copied().collect();
         assert!(difference(&fast, &slow).unwrap().p < 1e-3 && flat.len() == 20);
-        let (one, noise) = compared(&[fast.clone()], &[slow.clone()], 1).unwrap();
+        let (one, noise) = compared(std::slice::from_ref(&fast), std::slice::from_ref(&slow), 1).unwrap();
         assert_eq!((one.p, noise.between, noise.starts_for_tenth), (1.0, None, None));
         let (many, noise) = compared(&[fast.clone(), slow.clone()], &[slow, fast], 1).unwrap();
         assert!((many.ratio - 1.0).abs() < 1e-9 && many.p > 0.9, "{many:?}");

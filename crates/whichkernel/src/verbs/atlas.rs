@@ -86,8 +86,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 /// The parts of the web page that are not text of this program: the WebAssembly module, alone and in a script.
 const MODULE: [&str; 2] = ["whichkernel.wasm", "offline.js"];
 
+/// A file's name and bytes.
+type Part = (&'static str, Vec<u8>);
+
 /// Their bytes, from the given folder or from the one that was installed with this program.
-fn module(args: &Args) -> say::Result<Option<Vec<(&'static str, Vec<u8>)>>> {
+fn module(args: &Args) -> say::Result<Option<Vec<Part>>> {
     let installed = || Some(std::env::current_exe().ok()?.parent()?.join("../share/whichkernel/web"));
     let dir = match &args.web {
         Some(dir) => dir.clone(),

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn recorded() -> Blas {
-        let zero = Blas {
+        Blas {
             time_ns: 0,
             stream: 0,
             graph: 0,
@@ -213,8 +213,7 @@ mod tests {
             solution: -1,
             device: 0,
             reserved: 0,
-        };
-        zero
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The options of `why`.
 
+use crate::context::Format;
 use std::path::PathBuf;
 
 /// Find out whether a model runs slowly, why, and what helps

@@ -7,7 +7,7 @@ mod running;
 mod undo;
 
 use crate::asked::why::server_facts::named;
-use crate::context::{Context, Format};
+use crate::context::Context;
 pub use args::Args;
 use look::Looked;
 use say::{Context as _, bail, ensure, say};
