@@ -84,6 +84,8 @@ fn crate_tree(artifact: &str) -> Option<(Tree, String)> {
 
 /// The same table as the atlas has for the release.
 fn table(tree: &Tree, of: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<DecisionTable> {
-    let question = source::atlas::question(&[], &[])?;
+    let mut question = source::atlas::question(&[], &[])?;
+    // The tables are embedded in the program, so they have to stay small.
+    question.launch_shapes = false;
     Ok(source::atlas::table(tree, &question, of, version, commit, date)?)
 }

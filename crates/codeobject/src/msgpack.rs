@@ -246,6 +246,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next value, which must be an integer that fits in 64 bits with its sign.
+    pub fn expect_int(&mut self, field: &'static str) -> Result<i64> {
+        let offset = self.offset();
+        match self.token(field)? {
+            Token::Int(value) => Ok(value),
+            _ => Err(Error::new(offset, field, Problem::NotA(key!("codeobject-number")))),
+        }
+    }
+
+    /// The next value, which must be a number.
+    pub fn expect_number(&mut self, field: &'static str) -> Result<f64> {
+        let offset = self.offset();
+        match self.token(field)? {
+            Token::Float(value) => Ok(value),
+            Token::Int(value) => Ok(value as f64),
+            _ => Err(Error::new(offset, field, Problem::NotA(key!("codeobject-number")))),
+        }
+    }
+
     /// The next value, which must be text, for example a map key.
     pub fn expect_str(&mut self, field: &'static str) -> Result<&'a str> {
         let offset = self.offset();

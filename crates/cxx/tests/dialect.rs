@@ -1,7 +1,7 @@
 //! Tests the evaluator alone: plain C++, and a dialect made for the test.
 
 use cxx::ast::REMOTE;
-use cxx::eval::{Builtin, Decision, Handoff, Machine, Platform, Stop, Value};
+use cxx::eval::{Builtin, Decision, Extent, Handoff, Machine, Platform, Stop, Value};
 use cxx::files::Unreadable;
 use cxx::{Dialect, LoadError, Outside, Program, Sources, Vocabulary, Word};
 use std::collections::BTreeMap;
@@ -317,12 +317,13 @@ void choose(int n) { const config c = config(n * 2, 32); start(work<4>, c, n); }
 fn a_wrapper_is_followed_to_what_it_hands_over() {
     let files = Texts(BTreeMap::from([("main.cpp", WRAPPER)]));
     let program = program(&FAR, &files).expect("it loads");
-    for (follows, config) in [(false, [None, None]), (true, [Some([6, 1, 1]), Some([32, 1, 1])])] {
+    let fixed = |x, y, z| Ok([x, y, z].map(Extent::Fixed));
+    for (follows, config) in [(false, None), (true, Some([fixed(6, 1, 1), fixed(32, 1, 1), fixed(0, 1, 1)]))] {
         let mut machine = Machine::new(&program, &FAR, Platform::default(), |_, _| false);
         machine.follows = follows;
         machine.reset(1, 1);
         machine.call_by_name("choose", vec![Value::int(3)]).expect("it runs");
-        assert_eq!(machine.handoffs.iter().map(|handoff| handoff.config).collect::<Vec<_>>(), [config]);
+        assert_eq!(machine.handoffs.iter().map(|handoff| handoff.config.clone()).collect::<Vec<_>>(), [config]);
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::selection::Selected;
 use launch::grammar::{self, Family, Path};
 use say::Message;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// One type and column count.
 #[derive(Debug, Clone)]
@@ -28,6 +30,51 @@ pub struct Way {
     pub tile: u64,
     /// The label for display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
     pub label: String,
+    /// How the product is launched; None for libraries, and where it is not known at all.
+    pub shape: Option<WayShape>,
+}
+
+/// Grid, block and dynamic shared memory of a product. A part that is not known is null and has its reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WayShape {
+    pub grid: Option<[i64; 3]>,
+    pub block: Option<[i64; 3]>,
+    /// Warps (waves) of a block; null where the card's wave size is not known.
+    pub warps: Option<i64>,
+    /// Dynamic shared memory of a block in bytes.
+    pub shared: Option<i64>,
+    /// Why a part is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undetermined: Vec<String>,
+}
+
+impl WayShape {
+    /// `grid 128x1x1, block 32x8x1, warps 8, shared 0`; `?` for a part that is not known.
+    pub fn told(&self) -> String {
+        let number = |number: Option<i64>| number.map_or("?".to_owned(), |number| number.to_string());
+        let dims =
+            |dims: Option<[i64; 3]>| dims.map_or("?".to_owned(), |dims| dims.map(|dim| dim.to_string()).join("x"));
+        let [grid, block] = [self.grid, self.block].map(dims);
+        format!("grid {grid}, block {block}, warps {}, shared {}", number(self.warps), number(self.shared))
+    }
+
+    /// The shape of an observed launch. `warp`: the threads in a wave of the card.
+    fn seen(row: &Selected, warp: Option<u32>) -> WayShape {
+        let numbers = |dims: [u32; 3]| dims.map(i64::from);
+        let threads = row.block.iter().fold(1_i64, |all, one| all.saturating_mul(i64::from(*one)));
+        let grid = match row.grids.as_slice() {
+            [only] => Some(numbers(*only)),
+            _ => None,
+        };
+        let several = || format!("grid: {} different grids in this run", row.grids.len());
+        WayShape {
+            grid,
+            block: Some(numbers(row.block)),
+            warps: warp.filter(|warp| *warp > 0).map(|warp| (threads + i64::from(warp) - 1) / i64::from(warp)),
+            shared: Some(row.shared.into()),
+            undetermined: if grid.is_none() { vec![several()] } else { Vec::new() },
+        }
+    }
 }
 
 impl Cell {
@@ -66,14 +113,16 @@ impl Cell {
     }
 
     /// The result for one type of a cell that may have several.
-    pub fn way_of(&self, kind: &str) -> Way {
-        if self.kind.is_empty() { self.of_kind(kind).way() } else { self.way() }
+    pub fn way_of(&self, kind: &str, warp: Option<u32>) -> Way {
+        if self.kind.is_empty() { self.of_kind(kind).way(warp) } else { self.way(warp) }
     }
 
-    fn way(&self) -> Way {
+    fn way(&self, warp: Option<u32>) -> Way {
         let dense: Vec<&Selected> = self.products().into_iter().filter(|row| !row.routed).collect();
-        let (path, tile) = main_of(&dense).map_or((None, 0), |main| (main.path, tile(main)));
-        Way { path, tile, label: self.label() }
+        let main = main_of(&dense);
+        let (path, tile) = main.map_or((None, 0), |main| (main.path, tile(main)));
+        let shape = main.filter(|main| main.calls.is_empty()).map(|main| WayShape::seen(main, warp));
+        Way { path, tile, label: self.label(), shape }
     }
 
     /// A short label for a table: `mmvq8`, `mmq112`, `mmq16/+sk` (followed by a stream-k fix-up), `mmvf1/256`, `mmf7`,

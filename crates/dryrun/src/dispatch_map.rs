@@ -1,6 +1,6 @@
 //! Compares the declared path of a source with the dry run's selection, cell by cell, and lists disagreements.
 
-use crate::cell::Way;
+use crate::cell::{Way, WayShape};
 use crate::plan::{Card, Map};
 use answer::Answer;
 use evidence::{Basis, Conclusion, Rung, Unit};
@@ -68,7 +68,7 @@ impl<'m> Sheet<'m> {
         let mut cells = Cells::new();
         for cell in map.into_iter().flat_map(|map| &map.cells) {
             for kind in cell.kinds() {
-                let way = cell.way_of(&kind);
+                let way = cell.way_of(&kind, map.and_then(wave));
                 cells.entry((kind, cell.columns)).or_default().selected = Some(way);
             }
         }
@@ -157,11 +157,18 @@ pub struct WayTaken<'m> {
     /// The label in the table: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed. The part after
     /// `e:` is for experts.
     pub label: &'m str,
+    /// How the product is launched; null for libraries, where nothing is known, and with --no-shape.
+    pub shape: Option<&'m WayShape>,
+}
+
+/// The threads in a wave of the card.
+fn wave(map: &Map) -> Option<u32> {
+    u32::try_from(map.plan.card.profile.get("warpSize")).ok()
 }
 
 impl<'m> From<&'m Way> for WayTaken<'m> {
     fn from(way: &'m Way) -> WayTaken<'m> {
-        WayTaken { path: way.path.map(Path::name), tile: way.tile, label: &way.label }
+        WayTaken { path: way.path.map(Path::name), tile: way.tile, label: &way.label, shape: way.shape.as_ref() }
     }
 }
 
@@ -198,7 +205,7 @@ mod tests {
     use super::*;
 
     fn way(path: Option<Path>, tile: u64, label: &str) -> Option<Way> {
-        Some(Way { path, tile, label: label.to_owned() })
+        Some(Way { path, tile, label: label.to_owned(), shape: None })
     }
 
     fn mmq(tile: u64) -> Option<Way> {

@@ -41,7 +41,7 @@ mod wait;
 
 pub use crate::account::Checked;
 pub use crate::backends::{Backends, HipRests, Product, Taken, VulkanRests};
-pub use crate::cell::{Cell, Way};
+pub use crate::cell::{Cell, Way, WayShape};
 pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, WayTaken, agreement};
 pub use crate::error::DryrunError;
 pub use crate::events::{Events, Rejected};

@@ -282,7 +282,7 @@ fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
     if duckdb(&lake, &format!("COPY (SELECT 1 AS row, 'x' AS ledger) TO '{}' (FORMAT parquet)", file.display()))
         .is_some()
     {
-        assert!(problems(&lake).contains("only a file as whichkernel exported it"), "{}", problems(&lake));
+        assert!(problems(&lake).contains("only files that whichkernel exported"), "{}", problems(&lake));
     }
     for file in tables(&lake, "observations") {
         fs::remove_file(file).expect("gone");
@@ -409,7 +409,7 @@ fn a_manifest_that_is_gone_altered_or_of_another_export_is_said() {
     fs::remove_file(&manifest).expect("gone");
     assert!(problems(&lake).contains("the manifest is missing"), "{}", problems(&lake));
     fs::write(&manifest, kept.replacen("\"rows\": ", "\"rows\": 1", 1)).expect("written");
-    assert!(problems(&lake).contains("from another export"), "{}", problems(&lake));
+    assert!(problems(&lake).contains("from different exports"), "{}", problems(&lake));
     fs::write(&manifest, "{").expect("written");
     assert!(problems(&lake).contains(".json"), "{}", problems(&lake));
     fs::write(&manifest, kept).expect("written");

@@ -73,10 +73,15 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
         }
         return Ok(card);
     }
-    // Also compare without the series: `9070tx` is near `9070xt`.
+    if let Some(target) = crate::nvidia_target(wanted) {
+        return Err(ProfileError::Nvidia { wanted: wanted.to_owned(), target });
+    }
+    // Without the series too: `9070tx` is near `9070xt`. Numbers alone are near to too many: those begin alike.
+    let alike = |card: &&Profile| core(&plain(&card.name)).as_bytes().first() == bare.as_bytes().first();
     let near = near::near_by(&key, all(), |card| plain(&card.name))
-        .or_else(|| near::near_by(bare, all(), |card| core(&plain(&card.name)).to_owned()))
-        .map(|card| card.name.clone());
+        .or_else(|| near::near_by(bare, all().iter().filter(alike), |card| core(&plain(&card.name)).to_owned()))
+        .map(|card| card.name.clone())
+        .or_else(|| near::near(&key, crate::nvidia_names()).map(str::to_owned));
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
 }
 

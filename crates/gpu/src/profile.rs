@@ -52,13 +52,32 @@ pub const PROPERTIES: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileError {
     Toml(String),
-    Missing { card: String, property: &'static str },
-    Range { card: String, property: String, value: i64 },
+    Missing {
+        card: String,
+        property: &'static str,
+    },
+    Range {
+        card: String,
+        property: String,
+        value: i64,
+    },
     Target(TargetError),
     Set(String),
-    NoSuch { name: String },
-    Unknown { wanted: String, near: Option<String> },
-    NoReference { target: String },
+    NoSuch {
+        name: String,
+    },
+    Unknown {
+        wanted: String,
+        near: Option<String>,
+    },
+    /// Known by its name, but without a profile.
+    Nvidia {
+        wanted: String,
+        target: &'static str,
+    },
+    NoReference {
+        target: String,
+    },
 }
 
 say::worded! { ProfileError {
@@ -69,6 +88,7 @@ say::worded! { ProfileError {
     Set(assignment) => "gpu-profile-set",
     NoSuch { name } => "gpu-profile-no-such" (name, known = PROPERTIES.join(", ")),
     Unknown { wanted, near } => "gpu-profile-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-profile-near", near))),
+    Nvidia { wanted, target } => "gpu-profile-nvidia",
     NoReference { target } => "gpu-profile-no-reference",
 }}
 

@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         "bundle" => {
             let work = tempfile::tempdir()?;
-            let who = ledger::Anonymous::new(&["ann".to_owned()], &["box".to_owned()]);
-            let bundled = reader.bundle(who, &work.path().join("ledger"), &mut std::io::sink())?;
+            let mut who = ledger::Anonymous::new(&["ann".to_owned()], &["box".to_owned()]);
+            let bundled = reader.bundle(&mut who, &work.path().join("ledger"), &mut std::io::sink())?;
             format!("{} observations, {} pieces of raw evidence", bundled.observations, bundled.evidence)
         }
         other => return Err(format!("{other}: list, check, verify, readings or bundle").into()),

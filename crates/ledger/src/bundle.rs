@@ -33,8 +33,8 @@ pub struct Bundled {
 const LONGEST: u64 = 16 << 20;
 
 impl Reader {
-    /// Writes the archive. `work` is an empty temporary directory.
-    pub fn bundle(&self, mut who: Anonymous, work: &Path, out: &mut impl Write) -> Result<Bundled, LedgerError> {
+    /// Writes the archive; `work` is an empty temporary directory.
+    pub fn bundle(&self, who: &mut Anonymous, work: &Path, out: &mut impl Write) -> Result<Bundled, LedgerError> {
         let mut bundled = Bundled::default();
         let mut made = Ledger::open(work)?;
         let mut known: BTreeMap<String, Option<Evidence>> = BTreeMap::new();
@@ -56,7 +56,7 @@ impl Reader {
             };
             for evidence in recorded.raw_evidence() {
                 if !known.contains_key(&evidence.sha256) {
-                    let made = self.shown(evidence, &who, &mut made)?;
+                    let made = self.shown(evidence, who, &mut made)?;
                     *(if made.is_some() { &mut bundled.evidence } else { &mut bundled.evidence_left_out }) += 1;
                     known.insert(evidence.sha256.clone(), made);
                 }

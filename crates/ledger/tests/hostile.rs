@@ -163,7 +163,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     let third = format!("{}#4@{hash}", "ff".repeat(16));
     let twice =
         [(Some(third.clone()), fact.clone()), (Some(third.clone()), serde_json::to_value(observation(8)).unwrap())];
-    place.refuses_archive(&archive(THEIRS, &twice, &[]), "is there twice");
+    place.refuses_archive(&archive(THEIRS, &twice, &[]), "occurs twice");
     place.refuses_archive(&archive("../../x", &[(None, fact.clone())], &[]), "is not a ledger's ID");
     // Rows that a ledger imported from a third one are accepted but marked, because only that ledger vouches for them.
     let path = place.path("archive.json");
@@ -186,8 +186,7 @@ fn parts_in_the_wrong_order_twice_or_without_end_are_refused() {
     let twice = good.replace("\"blobs\":[]", &format!("\"blobs\":[],{rows}"));
     let long = good.replace("2026-01-01T00:00:00.000Z", &"9".repeat(40 << 20));
     let nested = good.replace("\"observation\":{", &format!("\"observation\":{}{{", "[".repeat(100_000)));
-    for (text, word) in
-        [(twice, "wrong place or is there twice"), (long, "is longer than"), (nested, "recursion limit")]
+    for (text, word) in [(twice, "wrong place or occurs twice"), (long, "is longer than"), (nested, "recursion limit")]
     {
         assert_ne!(text, good);
         fs::write(&path, text).unwrap();

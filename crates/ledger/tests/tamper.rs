@@ -41,7 +41,7 @@ fn an_altered_row_is_named() {
         &dir,
         "UPDATE row SET body = CAST(replace(CAST(body AS TEXT), '\"value\":2', '\"value\":3') AS BLOB) WHERE seq = 3",
     );
-    assert_eq!(problems(&dir), ["row 3 was altered: its content does not give its hash"]);
+    assert_eq!(problems(&dir), ["row 3 was altered: its content does not match its hash"]);
     let error = Reader::open(&dir).unwrap().observations().unwrap_err().to_string();
     assert!(error.contains("row 3 was altered"), "no grade from it: {error}");
     sql(&dir, "UPDATE row SET time = '2020-01-01T00:00:00.000Z' WHERE seq = 5");
@@ -80,7 +80,7 @@ fn rows_that_changed_places_are_named() {
 fn a_cut_tail_is_seen_and_nothing_is_written_over_it() {
     let (_keep, dir) = fresh();
     sql(&dir, "DELETE FROM row WHERE seq >= 7");
-    assert_eq!(problems(&dir), ["the tail is cut: the head is at row 8, the database ends at row 6"]);
+    assert_eq!(problems(&dir), ["rows are missing at the end: the head is at row 8, but the database ends at row 6"]);
     let mut ledger = Ledger::open(&dir).unwrap();
     assert!(matches!(Reader::open(&dir), Err(LedgerError::BrokenChain { .. })));
     let error = ledger.append(&[observation(9)]).unwrap_err().to_string();
@@ -95,7 +95,7 @@ fn an_older_copy_of_the_database_is_a_cut_tail() {
     fs::copy(dir.join("ledger.sqlite"), &old).unwrap();
     record(&mut Ledger::open(&dir).unwrap(), 50).unwrap();
     fs::copy(&old, dir.join("ledger.sqlite")).unwrap();
-    assert_eq!(problems(&dir), ["the tail is cut: the head is at row 9, the database ends at row 8"]);
+    assert_eq!(problems(&dir), ["rows are missing at the end: the head is at row 9, but the database ends at row 8"]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_missing_head_or_database_is_seen() {
     );
     fs::write(dir.join("head"), head).unwrap();
     fs::remove_file(dir.join("ledger.sqlite")).unwrap();
-    assert_eq!(problems(&dir), ["database: the database is gone; the head names rows"]);
+    assert_eq!(problems(&dir), ["database: the database is missing, but the head refers to rows"]);
     assert!(Reader::open(&dir).is_err() && Ledger::open(&dir).is_err(), "no new one in its place");
     assert!(!dir.join("ledger.sqlite").exists());
 }

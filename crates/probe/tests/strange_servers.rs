@@ -178,7 +178,7 @@ fn after_six(answer: impl Fn() -> Option<String> + Send + Sync + 'static) -> Run
 fn what_was_answered_before_the_end_is_kept() {
     for (what, run) in [
         (
-            "in the middle of its answer",
+            "before its response was complete",
             after_six(|| Some("HTTP/1.0 200 OK\r\nContent-Length: 500\r\n\r\n{\"resp".into())),
         ),
         ("busy", after_six(|| http("429 Too Many Requests", r#"{"error":"slow down"}"#))),
@@ -382,12 +382,12 @@ fn contradictory_answers_are_named_and_not_counted() {
     let lies: [(&str, serde_json::Value); 9] = [
         ("\"other\" answered", serde_json::json!({"model": "other"})),
         ("done: false", serde_json::json!({"done": false})),
-        ("tokens from the cache, of 9", serde_json::json!({"prompt_eval_cached_count": 500})),
+        ("tokens from the cache, but only 9", serde_json::json!({"prompt_eval_cached_count": 500})),
         ("were generated", serde_json::json!({"eval_count": 7})),
         ("prompt_eval_duration is not a duration", serde_json::json!({"prompt_eval_duration": -5})),
         ("in no time", serde_json::json!({"prompt_eval_duration": 0})),
-        ("and the whole", serde_json::json!({"total_duration": 100, "prompt_eval_duration": 90_000_000})),
-        ("and the answer came after", serde_json::json!({"prompt_eval_duration": 60_000_000_000_u64})),
+        ("but the total is", serde_json::json!({"total_duration": 100, "prompt_eval_duration": 90_000_000})),
+        ("but its answer came after", serde_json::json!({"prompt_eval_duration": 60_000_000_000_u64})),
         ("eval_duration is not a duration", serde_json::json!({"eval_duration": "soon"})),
     ];
     for (word, lie) in lies {

@@ -109,7 +109,7 @@ mod tests {
         let cite = Citation::of(&evidence::Recorded::new(seen.expect("an observation")));
         let (en, ja) = (Lang::new("en"), Lang::new("ja"));
         assert_eq!(plain_seen(&en, &cite).as_deref(), Some("BLAS (gfx942, Q4_K, columns 64-1024)"));
-        assert_eq!(plain_seen(&ja, &cite).as_deref(), Some("BLAS(gfx942、Q4_K、64-1024 列)"));
+        assert_eq!(plain_seen(&ja, &cite).as_deref(), Some("BLAS（gfx942、Q4_K、64-1024 列）"));
         assert_eq!(plain_who(&en, &cite), "source (ollama 4fda6980, gfx942)");
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let about = About::new([("type", "Q4_K"), ("columns", "9..1024")]);
         let fact = Fact::new("matmul.path", about, "MMQ");
         assert_eq!(plain_fact(&Lang::new("en"), &fact), "MMQ (Q4_K, columns 9-1024)");
-        assert_eq!(plain_fact(&Lang::new("ja"), &fact), "MMQ(Q4_K、9-1024 列)");
+        assert_eq!(plain_fact(&Lang::new("ja"), &fact), "MMQ（Q4_K、9-1024 列）");
         let none = Fact::new("library", About::new([("name", "libMIOpen.so")]), evidence::Value::Nothing);
         assert_eq!(plain_fact(&Lang::new("en"), &none), "nothing (libMIOpen.so)");
     }

@@ -257,8 +257,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 /// The parts that stay together. No line starts with a closing mark or ends with an opening one.
 fn pieces(text: &str) -> Vec<&str> {
     use unicode_width::UnicodeWidthChar;
-    const CLOSING: &str = "。、,.)」』!?ー";
-    const OPENING: &str = "(「『";
+    const CLOSING: &str = "。、,.)）」』!?ー";
+    const OPENING: &str = "(（「『";
     let wide = |c: char| c.width() == Some(2);
     let katakana = |c: char| ('\u{30a1}'..='\u{30ff}').contains(&c);
     let mut pieces = Vec::new();

@@ -1,17 +1,19 @@
 //! Tensile library directories on disk: their locations, and their files for `tensile` to read.
 
-use crate::linkage::FileAt;
+use crate::linkage::{Dynamic, FileAt};
+use crate::package_sums::Sums;
 use codeobject::{
     CodeObject, Piece, Range, ReadAt, TargetId, ccob,
     elf::{EM_AMDGPU, Elf, SHT_DYNSYM, SHT_SYMTAB},
     walk,
 };
 use std::{
+    cell::OnceCell,
     fs, io,
     path::{Path, PathBuf},
 };
 use sys::regular_file;
-use tensile::{Files, Listing};
+use tensile::{Files, Listing, ReadError};
 
 /// The maximum depth of the search for catalogs.
 const DEPTH: usize = 12;
@@ -21,6 +23,8 @@ const DEPTH: usize = 12;
 pub struct LibraryDir {
     dir: PathBuf,
     listing: Listing,
+    /// Read when a catalog file is first checked.
+    sums: OnceCell<Option<Sums>>,
 }
 
 impl LibraryDir {
@@ -34,7 +38,7 @@ impl LibraryDir {
             }
         }
         let listing = Listing::new(names);
-        Ok(listing.is_catalog().then(|| LibraryDir { dir: dir.to_owned(), listing }))
+        Ok(listing.is_catalog().then(|| LibraryDir { dir: dir.to_owned(), listing, sums: OnceCell::new() }))
     }
 
     pub fn dir(&self) -> &Path {
@@ -62,6 +66,33 @@ impl LibraryDir {
         })
     }
 
+    /// Whether the library may pass products on to hipBLASLt. rocBLAS does if it is linked to it (BUILD_WITH_HIPBLASLT).
+    /// Debian's is not; without the library itself, only Debian's directories tell.
+    pub fn hands_over(&self) -> bool {
+        if self.library() != "rocblas" {
+            return false;
+        }
+        let above = self.dir.ancestors().skip(1).take(4);
+        let files = above.flat_map(|dir| [dir.to_owned(), dir.join("lib")]).flat_map(|dir| below(&dir));
+        let is = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("librocblas.so."))
+        };
+        let read = |path: PathBuf| Dynamic::read(&regular_file::open(&path).and_then(FileAt::new).ok()?).ok();
+        match files.filter(is).find_map(read) {
+            Some(library) => library.needed.iter().any(|name| name.starts_with("libhipblaslt.so")),
+            None => !self.dir.components().any(|part| part.as_os_str().to_string_lossy().ends_with("-linux-gnu")),
+        }
+    }
+
+    fn sums(&self) -> Option<&Sums> {
+        self.sums.get_or_init(|| Sums::of(&self.dir, &format!("lib{}", self.library()))).as_ref()
+    }
+
+    /// Whether the package that brought the catalog lists a checksum for this file.
+    pub fn is_listed(&self, name: &str) -> bool {
+        self.sums().is_some_and(|sums| sums.lists(name))
+    }
+
     pub fn open_file(&self, name: &str) -> io::Result<FileAt> {
         regular_file::open(&self.dir.join(name)).and_then(FileAt::new)
     }
@@ -78,6 +109,14 @@ impl Files for LibraryDir {
             return Err(format!("{} bytes are more than any catalog has", file.len()));
         }
         file.bytes(0, file.len(), "catalog").map(|data| data.into_owned()).map_err(|error| error.to_string())
+    }
+
+    fn read_checked(&self, name: &str) -> Result<Vec<u8>, ReadError> {
+        let data = self.read(name).map_err(ReadError::Unreadable)?;
+        match self.sums().and_then(|sums| sums.agrees(name, &data)) {
+            Some(false) => Err(ReadError::Altered),
+            _ => Ok(data),
+        }
     }
 
     fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String> {
@@ -144,11 +183,12 @@ fn versions(dir: &Path, stem: &str) -> Vec<String> {
     out
 }
 
+fn below(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
 /// The directories in which distributions and AMD's packages install the catalogs of a library.
 fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
-    let below = |dir: &Path| -> Vec<PathBuf> {
-        fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
-    };
     let mut libs = vec![root.to_owned(), root.join("lib"), root.join("usr/lib")];
     libs.extend(below(&root.join("usr/lib")).into_iter().filter(|dir| dir.to_string_lossy().contains("linux-gnu")));
     libs.extend(below(&root.join("opt")).into_iter().map(|dir| dir.join("lib")));
@@ -160,16 +200,19 @@ fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
     out
 }
 
-/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual directories
-/// are searched first: a whole tree has hundreds of thousands of files.
+/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual places are looked
+/// at first: a whole tree has hundreds of thousands of files.
 pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> {
-    let is = |dir: &LibraryDir| dir.library() == library;
-    let usual = [root.to_owned()].into_iter().chain(usual_places(root, library));
-    let mut found: Vec<_> = usual.filter_map(|dir| LibraryDir::open(&dir).ok().flatten()).filter(is).collect();
-    if !found.is_empty() {
-        return Ok(Some(found.swap_remove(0)));
+    match in_usual_place(root, library) {
+        Some(found) => Ok(Some(found)),
+        None => Ok(find(root)?.into_iter().find(|dir| dir.library() == library)),
     }
-    Ok(find(root)?.into_iter().find(is))
+}
+
+/// The same without a search: for roots that may be a whole system.
+pub fn in_usual_place(root: &Path, library: &str) -> Option<LibraryDir> {
+    let usual = [root.to_owned()].into_iter().chain(usual_places(root, library));
+    usual.filter_map(|dir| LibraryDir::open(&dir).ok().flatten()).find(|dir| dir.library() == library)
 }
 
 /// Every Tensile library directory below `dir`, including itself. Unreadable directories below it are skipped: the caller that

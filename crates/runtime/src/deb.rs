@@ -109,6 +109,26 @@ pub fn data<'a, R: Read + 'a>(package: R) -> Result<Box<dyn Read + 'a>, DebError
     Err(DebError::Format { what: say::key!("runtime-deb-no-data"), offset: ar.offset })
 }
 
+/// The list of checksums in `control.tar.*` (deb-md5sums(5)); None if the package has none.
+pub fn checksums<R: Read>(package: R) -> Result<Option<Vec<u8>>, DebError> {
+    const LARGEST: u64 = 64 << 20;
+    let mut ar = Ar::new(package)?;
+    while let Some(member) = ar.next_member()? {
+        let Some(packing) = member.name.strip_prefix("control.tar") else { continue };
+        let mut archive = tar::Archive::new(unpacked(ar, packing, member.offset)?.take(LARGEST));
+        for entry in archive.entries()? {
+            let mut entry = entry?;
+            if entry.path()?.ends_with("md5sums") && entry.header().entry_type() == tar::EntryType::Regular {
+                let mut out = Vec::new();
+                entry.read_to_end(&mut out)?;
+                return Ok(Some(out));
+            }
+        }
+        return Ok(None);
+    }
+    Ok(None)
+}
+
 fn unpacked<'a, R: Read + 'a>(reader: R, packing: &str, offset: u64) -> Result<Box<dyn Read + 'a>, DebError> {
     let compression = match packing {
         "" => Compression::None,
@@ -180,6 +200,23 @@ mod tests {
         }
         assert!(matches!(Ar::new(&b"!<arch>"[..]), Err(DebError::Format { offset: 0, .. })));
         assert!(data(&MAGIC[..]).is_err());
+    }
+
+    #[test]
+    fn the_list_of_checksums_is_in_the_control_member() {
+        let mut control = tar::Builder::new(Vec::new());
+        for (name, text) in [("./control", "Package: x"), ("./md5sums", "0123  usr/a\n")] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(text.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            control.append_data(&mut header, name, text.as_bytes()).unwrap();
+        }
+        let control = control.into_inner().unwrap();
+        let package = [MAGIC.to_vec(), member("debian-binary", b"2.0\n"), member("control.tar", &control)].concat();
+        assert_eq!(checksums(package.as_slice()).unwrap().as_deref(), Some(&b"0123  usr/a\n"[..]));
+        let none = [MAGIC.to_vec(), member("debian-binary", b"2.0\n")].concat();
+        assert_eq!(checksums(none.as_slice()).unwrap(), None);
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod inputs;
 pub mod installed;
 pub mod library_names;
 pub mod linkage;
+mod package_sums;
 pub mod sources;
 pub mod unpack;
 

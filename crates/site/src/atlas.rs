@@ -23,8 +23,8 @@ pub struct Sheet {
 }
 
 /// The tables of an atlas, which are written in several formats.
-pub fn sheets(atlas: &Atlas) -> [Sheet; 2] {
-    [releases(atlas), choices(atlas)]
+pub fn sheets(atlas: &Atlas) -> [Sheet; 3] {
+    [releases(atlas), choices(atlas), shapes(atlas)]
 }
 
 /// Every file of the site, by its name. `module`: the caller puts the WebAssembly module of the page beside them. Without
@@ -100,6 +100,57 @@ fn held(atlas: &Atlas) -> Vec<Held<'_>> {
 /// Every range of column counts of every target and type, with the first and the last consecutive release that has it.
 fn choices(atlas: &Atlas) -> Sheet {
     let columns = &["since", "until", "date", "target", "type", "from", "to", "path"];
+    let rows = over_time(
+        atlas,
+        |table, target, ty| table.stretches(target, ty),
+        |(from, to, path)| vec![from.to_string(), to.unwrap_or(COLUMNS).to_string(), path.to_owned()],
+    );
+    Sheet { name: "choices", columns, numbers: &["from", "to"], rows }
+}
+
+/// The same for launch shapes. Parts are expressions of the column count n; empty where they are not determined.
+fn shapes(atlas: &Atlas) -> Sheet {
+    let columns = &[
+        "since",
+        "until",
+        "date",
+        "target",
+        "type",
+        "from",
+        "to",
+        "path",
+        "grid",
+        "block",
+        "warps",
+        "shared",
+        "undetermined",
+    ];
+    let rows = over_time(
+        atlas,
+        |table, target, ty| table.launches(target, ty),
+        |(from, to, path, step)| {
+            let text = |part: &Option<String>| part.clone().unwrap_or_default();
+            vec![
+                from.to_string(),
+                to.to_string(),
+                path.to_owned(),
+                text(&step.grid),
+                text(&step.block),
+                step.warps.map_or(String::new(), |warps| warps.to_string()),
+                text(&step.shared),
+                step.undetermined.join("; "),
+            ]
+        },
+    );
+    Sheet { name: "shapes", columns, numbers: &["from", "to"], rows }
+}
+
+/// One row for every item of a target and type, with the first and the last consecutive release that has the same list.
+fn over_time<'a, T: PartialEq>(
+    atlas: &'a Atlas,
+    list: impl Fn(&'a DecisionTable, &str, &str) -> Vec<T>,
+    cells_of: impl Fn(T) -> Vec<String>,
+) -> Vec<Vec<String>> {
     let all = held(atlas);
     let cells: BTreeSet<(&str, &str)> = all
         .iter()
@@ -108,27 +159,22 @@ fn choices(atlas: &Atlas) -> Sheet {
         .collect();
     let mut rows = Vec::new();
     for (target, ty) in cells {
-        let mut turns: Vec<(&Release, &Release, Stretches<'_>)> = Vec::new();
+        let mut turns: Vec<(&Release, &Release, Vec<T>)> = Vec::new();
         for held in &all {
-            let now = held.table.stretches(target, ty);
+            let now = list(held.table, target, ty);
             match turns.last_mut().filter(|(_, _, before)| held.follows && *before == now) {
                 Some((_, until, _)) => *until = held.until,
                 None => turns.push((held.since, held.until, now)),
             }
         }
-        for (since, until, stretches) in turns {
-            rows.extend(stretches.into_iter().map(|(from, to, path)| {
-                let to = to.unwrap_or(COLUMNS).to_string();
-                let [since, until, date] = [&since.name, &until.name, &since.date].map(Clone::clone);
-                vec![since, until, date, target.to_owned(), ty.to_owned(), from.to_string(), to, path.to_owned()]
-            }));
+        for (since, until, items) in turns {
+            let head = [&since.name, &until.name, &since.date].map(Clone::clone);
+            let head: Vec<String> = head.into_iter().chain([target.to_owned(), ty.to_owned()]).collect();
+            rows.extend(items.into_iter().map(|item| [head.clone(), cells_of(item)].concat()));
         }
     }
-    Sheet { name: "choices", columns, numbers: &["from", "to"], rows }
+    rows
 }
-
-/// In the form of a table: from, to, path.
-type Stretches<'t> = Vec<(i64, Option<i64>, &'t str)>;
 
 fn stretches(table: &DecisionTable, target: &str, ty: &str) -> Vec<Stretch> {
     let own = table.stretches(target, ty).into_iter();
@@ -147,6 +193,14 @@ fn changed<'t>(before: Option<&DecisionTable>, table: &'t DecisionTable, target:
     Some(types.filter(|ty| before.stretches(target, ty) != table.stretches(target, ty)).map(String::as_str).collect())
 }
 
+/// The types of a target whose launches differ from the previous table, on the same paths.
+fn reshaped(before: Option<&DecisionTable>, table: &DecisionTable, target: &str) -> usize {
+    let (Some(before), Some(of)) = (before, table.targets.get(target)) else { return 0 };
+    let same_paths = |ty: &&String| before.stretches(target, ty) == table.stretches(target, ty);
+    let types = of.types.keys().filter(same_paths);
+    types.filter(|ty| before.launches(target, ty) != table.launches(target, ty)).count()
+}
+
 fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
     let mut rows = Vec::new();
     let mut before: Option<&DecisionTable> = None;
@@ -156,12 +210,21 @@ fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
             .iter()
             .filter_map(|target| Some((*target, changed(before, table, target)?.len())).filter(|(_, count)| *count > 0))
             .collect();
+        let launches: Vec<(&str, usize)> = targets
+            .iter()
+            .map(|target| (*target, reshaped(before, table, target)))
+            .filter(|(_, count)| *count > 0)
+            .collect();
         let what = html! {
             @for (target, count) in &moved { a href=(page_of(target)) { (mono(target)) } " " (count) " " }
+            @if !launches.is_empty() {
+                (words.say("atlas-launches")) " "
+                @for (target, count) in &launches { a href=(page_of(target)) { (mono(target)) } " " (count) " " }
+            }
             @if before.is_none() { (words.say("atlas-first")) }
         };
         // Line numbers change at nearly every change of the backend.
-        match moved.is_empty() && before.is_some() {
+        match moved.is_empty() && launches.is_empty() && before.is_some() {
             true => lines_only += 1,
             false => rows.push(vec![mono(&table.version), mono(&table.date), what]),
         }
@@ -188,7 +251,7 @@ fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
     ];
     let body = html! {
         (words.par("lead", "atlas-lead", &counts))
-        p.small { a href="choices.csv" download="choices.csv" { "choices.csv" } " " a href="choices.parquet" download="choices.parquet" { "choices.parquet" } " " a href="releases.csv" download="releases.csv" { "releases.csv" } " " a href="releases.parquet" download="releases.parquet" { "releases.parquet" } }
+        p.small { a href="choices.csv" download="choices.csv" { "choices.csv" } " " a href="choices.parquet" download="choices.parquet" { "choices.parquet" } " " a href="shapes.csv" download="shapes.csv" { "shapes.csv" } " " a href="shapes.parquet" download="shapes.parquet" { "shapes.parquet" } " " a href="releases.csv" download="releases.csv" { "releases.csv" } " " a href="releases.parquet" download="releases.parquet" { "releases.parquet" } }
         (table(&[column(words, "atlas-column-release"), column(words, "atlas-column-date"), column(words, "atlas-column-changed")], &rows))
         @if unreadable > 0 {
             h2 { (words.say("atlas-unreadable")) }
@@ -232,6 +295,8 @@ fn target_page(atlas: &Atlas, targets: &BTreeSet<&str>, target: &str, words: &Wo
                 @for (table, now) in turns(atlas, target, ty) {
                     p.small { (mono(&table.version)) " " (table.date) }
                     (strip(&now, None, COLUMNS, &format!("{target} {ty} {}", table.version)))
+                    @let blocks = blocks(table, target, ty);
+                    @if !blocks.is_empty() { p.small { (words.say("atlas-blocks")) " " (mono(&blocks.join(", "))) } }
                 }
             }
         }
@@ -239,12 +304,33 @@ fn target_page(atlas: &Atlas, targets: &BTreeSet<&str>, target: &str, words: &Wo
     page(words, "atlas-target-title", &[("target", target.into())], targets, target, body)
 }
 
-/// The tables at which a type's paths changed.
+/// The block of every range of column counts: `1: 32x8x1 (8)`, with its warps.
+fn blocks(table: &DecisionTable, target: &str, ty: &str) -> Vec<String> {
+    let mut ranges: Vec<(i64, i64, String)> = Vec::new();
+    for (from, to, _, step) in table.launches(target, ty) {
+        let warps = step.warps.map_or(String::new(), |warps| format!(" ({warps})"));
+        let block = format!("{}{warps}", step.block.as_deref().unwrap_or("?"));
+        match ranges.last_mut().filter(|(_, end, known)| *known == block && *end + 1 == from) {
+            Some((_, end, _)) => *end = to,
+            None => ranges.push((from, to, block)),
+        }
+    }
+    let shown = |(from, to, block): (i64, i64, String)| match from == to {
+        true => format!("{from}: {block}"),
+        false => format!("{from}–{to}: {block}"),
+    };
+    ranges.into_iter().map(shown).collect()
+}
+
+/// The tables at which a type's paths or blocks changed.
 fn turns<'a>(atlas: &'a Atlas, target: &str, ty: &str) -> Vec<(&'a DecisionTable, Vec<Stretch>)> {
     let mut out: Vec<(&DecisionTable, Vec<Stretch>)> = Vec::new();
     for table in &atlas.tables {
         let now = stretches(table, target, ty);
-        if !now.is_empty() && out.last().is_none_or(|(_, last)| !same(last, &now)) {
+        let changed = |(before, last): &(&DecisionTable, Vec<Stretch>)| {
+            !same(last, &now) || blocks(before, target, ty) != blocks(table, target, ty)
+        };
+        if !now.is_empty() && out.last().is_none_or(changed) {
             out.push((table, now));
         }
     }

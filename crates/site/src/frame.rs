@@ -1,7 +1,8 @@
 //! The frame of a page: head, switches, the list of pages, glyphs, data; and all pages in one file.
 
-use crate::input::Study;
+use crate::input::{Publication, Study};
 use crate::page::{NAV, Page};
+use crate::picture;
 use crate::words::{Words, shown};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,6 +29,7 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
             // Otherwise a browser requests one from the server, at an address without the token.
             link rel="icon" href="data:,";
         }
+        @if let Some(published) = study.input.published { (shared(page, study, published)) }
         link rel="stylesheet" href="tokens.css";
         link rel="stylesheet" href="report.css";
         script src="report.js" {}
@@ -46,6 +48,36 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
     };
     document(&page.title.en, &page.title.ja, head, body)
 }
+
+/// What other websites show beside a link to this page.
+fn shared(page: &Page, study: &Study<'_>, published: &Publication) -> Markup {
+    let title = study.title();
+    let whole = |path: &str| match published.url.as_deref() {
+        Some(url) => format!("{}/{path}", url.trim_end_matches('/')),
+        None => path.to_owned(),
+    };
+    let own = if page.name == "index" { title.en.clone() } else { format!("{} - {}", page.title.en, title.en) };
+    let counts: Vec<String> =
+        study.counts().iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+    let subject = study.subject().join(" · ");
+    let said = published.note.clone().unwrap_or_else(|| format!("{subject}: {}", counts.join(", ")));
+    let file = if page.name == "index" { String::new() } else { format!("{}.html", page.name) };
+    html! {
+        meta name="description" content=(shown(&said));
+        meta property="og:type" content="article";
+        meta property="og:site_name" content="whichkernel";
+        meta property="og:title" content=(shown(&own));
+        meta property="og:description" content=(shown(&said));
+        meta property="og:image" content=(whole(PICTURE));
+        meta property="og:image:width" content=(picture::WIDTH);
+        meta property="og:image:height" content=(picture::HEIGHT);
+        meta name="twitter:card" content="summary_large_image";
+        @if published.url.is_some() { meta property="og:url" content=(whole(&file)); }
+        link rel="icon" href="data:,";
+    }
+}
+
+pub const PICTURE: &str = "picture.png";
 
 pub fn document(en: &str, ja: &str, head: Markup, body: Markup) -> String {
     let page = html! {
@@ -112,7 +144,7 @@ fn side(study: &Study<'_>, current: &str) -> Markup {
         aside.side aria-label="Report / 報告" {
             nav aria-label="Pages / ページ" {
                 ul {
-                    @for name in NAV {
+                    @for name in NAV.iter().filter(|name| study.shows(name)) {
                         li { a href=(format!("{name}.html")) aria-current=[here(name)] { (study.words.say(&format!("site-nav-{name}"))) } }
                     }
                 }

@@ -2,6 +2,7 @@
 
 use crate::dispatch::Dispatch;
 use crate::kernels::Kernels;
+use crate::page::NAV;
 use crate::words::{Pair, Words};
 use evidence::{
     Ability, Artifact, Evidence, Investigation, Ladder, ObservationId, QuestionReading, Reading, Recorded, Rung,
@@ -45,6 +46,16 @@ pub struct LedgerFacts {
     pub problem: Option<String>,
 }
 
+/// What the author of a published report says about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Publication {
+    /// In place of the investigation's own.
+    pub title: Option<String>,
+    pub note: Option<String>,
+    /// Where it will be: other websites need a whole address for its picture.
+    pub url: Option<String>,
+}
+
 pub struct Input<'a> {
     pub investigation: &'a Investigation,
     pub readings: &'a [Reading],
@@ -62,6 +73,8 @@ pub struct Input<'a> {
     pub version: &'a str,
     /// Set while the pages are served during recording: their version, for which the pages poll their server.
     pub live: Option<&'a str>,
+    /// Set for strangers: pages without content are left out.
+    pub published: Option<&'a Publication>,
 }
 
 impl std::fmt::Debug for Input<'_> {
@@ -79,6 +92,8 @@ pub struct Study<'a> {
     /// Labels that several files share; those files are distinguished by their hashes.
     ambiguous: BTreeSet<String>,
     by_id: HashMap<&'a ObservationId, &'a Recorded>,
+    /// Pages without content, which a published report leaves out.
+    pub hidden: BTreeSet<&'static str>,
     /// Tables for download that are created while the pages are drawn, by file name.
     pub tables: RefCell<BTreeMap<String, String>>,
     /// Raw evidence that some page links to.
@@ -96,6 +111,7 @@ impl<'a> Study<'a> {
             kernels: Kernels::default(),
             ambiguous: ambiguous(input.observations),
             by_id,
+            hidden: BTreeSet::new(),
             tables: RefCell::default(),
             linked: RefCell::default(),
             texts: RefCell::default(),
@@ -155,11 +171,39 @@ impl<'a> Study<'a> {
         self.words.both(|lang| report::rung_text(lang, rung))
     }
 
+    /// Whether the report has this page.
+    pub fn shows(&self, page: &str) -> bool {
+        !self.hidden.contains(page)
+    }
+
+    /// The next page that the report has, in the order of the list.
+    pub fn or_next(&self, page: &'static str) -> &'static str {
+        let at = NAV.iter().position(|name| *name == page).unwrap_or(0);
+        let after = NAV.iter().skip(at).find(|name| self.shows(name));
+        after.copied().unwrap_or("index")
+    }
+
+    /// The author's title, or the first question.
+    pub fn title(&self) -> Pair {
+        let investigation = self.input.investigation;
+        let own = self.input.published.and_then(|published| published.title.clone());
+        let question = investigation.questions.first().map_or(&investigation.title, |question| &question.words);
+        own.map_or_else(|| Pair::from(question), Pair::same)
+    }
+
+    /// The claims by grade, the surest first.
+    pub fn counts(&self) -> Vec<(String, usize)> {
+        let count = |name: &str| self.input.readings.iter().filter(|reading| reading.grade.name() == name).count();
+        ["confirmed", "inferred", "limited", "unresolved", "refuted"].map(|name| (name.to_owned(), count(name))).into()
+    }
+
     /// `RX 9070 XT gfx1201 · ollama-rocm-60303 · model`: the subject of the investigation.
     pub fn subject(&self) -> Vec<String> {
         let scope = &self.input.investigation.subject;
         let card = scope.gpu.as_deref().map(card_title);
-        let parts = [card, scope.target.clone(), scope.runtime.clone(), scope.model.clone(), scope.host.clone()];
+        // The name of a machine says nothing to strangers.
+        let host = scope.host.clone().filter(|_| self.input.published.is_none());
+        let parts = [card, scope.target.clone(), scope.runtime.clone(), scope.model.clone(), host];
         parts.into_iter().flatten().filter(|part| part != "*").collect()
     }
 }

@@ -15,17 +15,20 @@ mod packed;
 mod page;
 mod pages;
 mod parts;
+mod picture;
 mod plain_table;
 mod raw_files;
 mod read;
 mod sentence;
 mod svg;
+mod tile_map;
 mod web;
 mod words;
 mod write;
 
 pub use atlas::{Sheet, atlas, sheets};
-pub use input::{Input, LedgerFacts, Next, Note};
+pub use input::{Input, LedgerFacts, Next, Note, Publication};
+pub use tile_map::{TileCell, TileMap, tile_map};
 pub use web::{WORKER, embedded, releases, web};
 pub use words::Pair;
 pub use write::{File, Site, WriteError};
@@ -33,9 +36,12 @@ pub use write::{File, Site, WriteError};
 /// Every page of the report, with its tables; `single`: also all pages in one file.
 pub fn build(input: &Input<'_>, single: bool) -> Site {
     let words = words::Words::default();
-    let study = input::Study::new(input, &words);
+    let mut study = input::Study::new(input, &words);
+    if input.published.is_some() {
+        study.hidden = pages::without_content(&study);
+    }
     let mut site = Site::default();
-    for page in pages::all(&study) {
+    for page in pages::all(&study).into_iter().filter(|page| study.shows(&page.name)) {
         site.add(page, &study);
     }
     site.finish(&study);

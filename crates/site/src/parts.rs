@@ -155,7 +155,8 @@ pub fn seen_on(study: &Study<'_>, rungs: &[(Rung, bool)]) -> Markup {
 }
 
 /// The next question, with the command that answers it, and the page to read next.
-pub fn next(study: &Study<'_>, id: &str, question: Markup, closes: Option<&str>, to: &str) -> Markup {
+pub fn next(study: &Study<'_>, id: &str, question: Markup, closes: Option<&str>, to: &'static str) -> Markup {
+    let to = study.or_next(to);
     html! {
         section.next aria-labelledby=(id) {
             h2.small.faint id=(id) { (study.words.say("site-next")) }

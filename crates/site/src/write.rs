@@ -3,6 +3,7 @@
 use crate::frame::{self, SCRIPT, STYLE, TOKENS};
 use crate::input::Study;
 use crate::page::Page;
+use crate::picture;
 use crate::raw_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -62,6 +63,12 @@ impl Site {
         // The picture of all releases that come with the program; pages link it.
         for (name, text) in crate::web::web(&crate::web::embedded(), false) {
             self.files.insert(format!("web/{name}"), text.into_bytes());
+        }
+        if study.input.published.is_some() {
+            let (title, subject) = (study.title().en, study.subject().join(", "));
+            let title = Some(title).filter(|title| picture::can_draw(title));
+            let own = title.unwrap_or_else(|| "Which GPU kernel ran, and how do we know?".to_owned());
+            self.files.insert(frame::PICTURE.to_owned(), picture::png(&own, &subject, &study.counts()));
         }
         for (name, text) in study.tables.borrow().iter() {
             self.files.insert(format!("data/{name}"), text.clone().into_bytes());

@@ -95,6 +95,7 @@ fn site_with(
         raw,
         version: "0.1.0",
         live: None,
+        published: None,
     };
     site::build(&input, true)
 }

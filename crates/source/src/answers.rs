@@ -4,6 +4,7 @@ use crate::cause::Cause;
 use crate::comparison::{Comparison, Difference, Side, brief};
 use crate::device::ALL as ALL_GPUS;
 use crate::history::{Event, History};
+use crate::launch_shape::ShapeAt;
 use crate::question::{ALL_TYPES, Question};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
@@ -42,6 +43,8 @@ pub struct Changed {
     pub to: i64,
     /// How many of the requested column counts are in this range.
     pub cells: u64,
+    /// The parts that differ: `path`, `instance`, `grid`, `block`, `shared`. Empty where one side is undetermined.
+    pub differs: Vec<&'static str>,
     pub a: Served,
     pub b: Served,
     /// The deciding lines; absent if they were not requested.
@@ -57,12 +60,14 @@ pub struct Served {
     pub tile: i64,
     /// The kernel with all of its template arguments; null for libraries and undetermined choices.
     pub kernel: Option<String>,
+    /// The launch at the first column count; null for libraries, what is undetermined, and with --no-shape.
+    pub shape: Option<ShapeAt>,
 }
 
 impl From<&Side> for Served {
     fn from(side: &Side) -> Served {
         let (path, tile) = side.path_and_tile();
-        Served { path: path.to_owned(), tile, kernel: side.instance() }
+        Served { path: path.to_owned(), tile, kernel: side.instance(), shape: side.shape.clone() }
     }
 }
 
@@ -116,6 +121,7 @@ impl Changed {
             from: found.from,
             to: found.to,
             cells: found.cells,
+            differs: found.differs.names(),
             a: (&found.left).into(),
             b: (&found.right).into(),
             lines: causes.map(|[a, b]| Lines { a: a.into(), b: b.into() }),
@@ -260,7 +266,14 @@ pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)]
         let unknown = unknown.into_iter().collect::<Vec<_>>().join(", ");
         basis = basis.without(format!("template <{unknown}>"), Some(in_part), LeftOutWhy::Undetermined);
     }
-    let accounted = answered + undetermined + in_part;
+    let shapes = sum(|found| found.shape_in_part);
+    if shapes > 0 {
+        let unknown: BTreeSet<&str> =
+            all.iter().flat_map(|one| &one.found.unknown_shapes).filter_map(|why| why.split(':').next()).collect();
+        let unknown = unknown.into_iter().collect::<Vec<_>>().join(", ");
+        basis = basis.without(format!("launch shape <{unknown}>"), Some(shapes), LeftOutWhy::Undetermined);
+    }
+    let accounted = answered + undetermined + in_part + shapes;
     if accounted < asked {
         basis = basis.without("--columns", Some(asked - accounted), LeftOutWhy::Undetermined);
     }

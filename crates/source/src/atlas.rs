@@ -8,6 +8,7 @@
 use crate::carried_answers::{self, Carried};
 use crate::decision_table::{COLUMNS, DecisionTable};
 use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
+use crate::explain::WEIGHTS;
 use crate::op::Shape;
 use crate::outcome::Outcome;
 use crate::question::{ALL_TYPES, Overrides, Question};
@@ -96,7 +97,7 @@ pub fn question(gpus: &[String], types: &[String]) -> Result<Question, crate::de
         [] => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
         some => some.to_vec(),
     };
-    Ok(Shape::MulMat { rows: 4096, k: 4096 }.question(devices?, types, (1..=COLUMNS).collect()))
+    Ok(Shape::MulMat { rows: WEIGHTS[0], k: WEIGHTS[1] }.question(devices?, types, (1..=COLUMNS).collect()))
 }
 
 /// The table of one tree.
@@ -264,7 +265,9 @@ fn json<T: Serialize>(value: &T) -> String {
 fn asked(question: &Question) -> String {
     let targets: Vec<&str> =
         question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();
-    format!("{} {} {} {:?}", env!("CARGO_PKG_VERSION"), targets.join(","), question.types.join(","), question.shape)
+    let shapes = if question.launch_shapes { "launch shapes" } else { "no launch shapes" };
+    let (targets, types) = (targets.join(","), question.types.join(","));
+    format!("{} {targets} {types} {:?} {shapes}", env!("CARGO_PKG_VERSION"), question.shape)
 }
 
 /// Whether two tables have the same answers and rules, ignoring the release.

@@ -107,8 +107,9 @@ fn of(found: &Difference, a: &[Reason], b: &[Reason]) -> [Cause; 2] {
     let paths = [path(&found.left), path(&found.right)];
     let diff = decision_diff(a, b, paths);
     // Both sides took the same decisions to the same path, so the difference is the instance chosen before the launch.
-    if !diff.turned && paths[0] == paths[1] {
-        return [launched(&found.left), launched(&found.right)];
+    let only_shape = !found.differs.instance && found.differs.shape.contains(&true);
+    if (!diff.turned || only_shape) && paths[0] == paths[1] {
+        return [&found.left, &found.right].map(|side| launched(side, found.differs.shape));
     }
     [decided(diff.a), decided(diff.b)]
 }
@@ -122,11 +123,13 @@ fn decided(reason: Option<&Reason>) -> Cause {
     })
 }
 
-fn launched(side: &Side) -> Cause {
+fn launched(side: &Side, parts: [bool; 3]) -> Cause {
+    let shape = side.shape.as_ref().filter(|_| parts.contains(&true));
+    let shape = shape.map_or(String::new(), |shape| format!(" {}", shape.told(parts)));
     side.launch.as_ref().map_or_else(Cause::default, |launch| Cause {
         file: launch.file.clone(),
         line: launch.line,
-        text: format!("{}:{}: {} ({})", launch.file, launch.line, launch.full(), launch.stack.join(" > ")),
+        text: format!("{}:{}: {}{shape} ({})", launch.file, launch.line, launch.full(), launch.stack.join(" > ")),
         reason: None,
     })
 }

@@ -1,6 +1,7 @@
-//! Compares two surveys of the same question cell by cell: which cells differ in path, tile or any template argument of
-//! the kernel, and how many could be compared at all.
+//! Compares two surveys of the same question cell by cell: which cells differ in path, tile, any template argument of the
+//! kernel or the shape of its launch, and how many could be compared at all.
 
+use crate::launch_shape::{PARTS, ShapeAt, ShapeDiff};
 use crate::outcome::{Answer, Launched, Outcome};
 use crate::question::{Overrides, Question};
 use crate::rules::RulesError;
@@ -20,6 +21,30 @@ pub struct Difference {
     pub cells: u64,
     pub left: Side,
     pub right: Side,
+    pub differs: Differs,
+}
+
+/// The parts in which two settled answers differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Differs {
+    pub path: bool,
+    /// Another kernel, tile or template argument on the same path.
+    pub instance: bool,
+    /// Parts of the launch shape; not looked at if the path differs.
+    pub shape: [bool; 3],
+}
+
+impl Differs {
+    /// `path`, `instance`, `grid`, `block`, `shared`.
+    pub fn names(self) -> Vec<&'static str> {
+        let first = [("path", self.path), ("instance", self.instance)];
+        let all = first.into_iter().chain(PARTS.into_iter().zip(self.shape));
+        all.filter_map(|(name, differs)| differs.then_some(name)).collect()
+    }
+
+    fn any(self) -> bool {
+        self != Differs::default()
+    }
 }
 
 impl Difference {
@@ -34,13 +59,23 @@ impl Difference {
         if self.from == self.to { self.from.to_string() } else { format!("{}-{}", self.from, self.to) }
     }
 
-    /// Path and tile; the whole instance if these are the same on both sides.
+    /// Path and tile; the whole instance if these are the same on both sides. Parts of the launch shape that differ
+    /// follow.
     pub fn sides(&self) -> [String; 2] {
         let (a, b) = (self.left.brief(), self.right.brief());
-        if a != b {
-            return [a, b];
-        }
-        [&self.left, &self.right].map(|side| side.instance().unwrap_or_else(|| side.brief()))
+        let shape = self.differs.shape;
+        [&self.left, &self.right].map(|side| {
+            let mut all: Vec<String> = Vec::new();
+            if a != b || !self.differs.instance {
+                all.push(side.brief());
+            } else {
+                all.push(side.instance().unwrap_or_else(|| side.brief()));
+            }
+            if let Some(told) = side.shape.as_ref().filter(|_| shape.contains(&true)) {
+                all.push(told.told(shape));
+            }
+            all.join(", ")
+        })
     }
 
     /// `gfx942 Q4_K 64-512: MMQ 64 -> BLAS`.
@@ -55,11 +90,14 @@ impl Difference {
 pub struct Side {
     pub outcome: Outcome,
     pub launch: Option<Launched>,
+    /// The shape of the launch; None where there is none, or none was asked for.
+    pub shape: Option<ShapeAt>,
 }
 
 impl Side {
-    fn of(answer: &Answer) -> Side {
-        Side { outcome: answer.outcome.clone(), launch: answer.launch.clone() }
+    fn of(answer: &Answer, shape: Option<ShapeAt>) -> Side {
+        let shape = shape.filter(|_| matches!(answer.outcome, Outcome::Chosen(_)));
+        Side { outcome: answer.outcome.clone(), launch: answer.launch.clone(), shape }
     }
 
     /// The kernel with all of its template arguments; None for libraries and for undetermined results.
@@ -103,6 +141,10 @@ pub struct Comparison {
     /// arguments, by kernel.
     pub in_part: u64,
     pub unknown: BTreeSet<String>,
+    /// Cells that agree in everything known, except parts of the launch shape that one side leaves unknown; then these
+    /// parts, with a reason.
+    pub shape_in_part: u64,
+    pub unknown_shapes: BTreeSet<String>,
     /// Cells that both sides settle differently.
     pub different: u64,
 }
@@ -154,6 +196,7 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
     columns.sort_unstable();
     columns.dedup();
     for device in 0..question.devices.len() {
+        let warp = question.devices.get(device).and_then(crate::device::Device::warp);
         for ty in 0..question.types.len() {
             let mut open: Option<Difference> = None;
             for &column in &columns {
@@ -162,13 +205,14 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
                     out.differences.extend(open.take());
                     continue;
                 };
-                let alike = match same(a, b) {
-                    Alike::InPart if same_sources => Alike::Same,
+                let shapes = [a, b].map(|answer| answer.shape_at(column, warp));
+                let alike = match same(a, b, &shapes) {
+                    Alike::InPart | Alike::ShapeInPart if same_sources => Alike::Same,
                     alike => alike,
                 };
                 match alike {
                     Alike::Same => out.answered += 1,
-                    Alike::Different => {
+                    Alike::Different(_) => {
                         out.answered += 1;
                         out.different += 1;
                     }
@@ -177,23 +221,40 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
                         let launches = [a, b].into_iter().filter_map(|answer| answer.launch.as_ref());
                         out.unknown.extend(launches.flat_map(Launched::unknown));
                     }
+                    Alike::ShapeInPart => {
+                        out.shape_in_part += 1;
+                        let whys = shapes.into_iter().flatten().flat_map(|shape| shape.undetermined);
+                        out.unknown_shapes.extend(whys.map(|why| why.english));
+                        out.differences.extend(open.take());
+                        continue;
+                    }
                     Alike::Neither => out.undetermined += 1,
                     Alike::One => out.half += 1,
                 }
                 // Cells that only one side settles are listed too.
-                if !matches!(alike, Alike::Different | Alike::One) {
-                    out.differences.extend(open.take());
-                    continue;
-                }
-                let (left, right) = (Side::of(a), Side::of(b));
+                let differs = match alike {
+                    Alike::Different(differs) => differs,
+                    Alike::One => Differs::default(),
+                    _ => {
+                        out.differences.extend(open.take());
+                        continue;
+                    }
+                };
+                let [left, right] = shapes;
+                let (left, right) = (Side::of(a, left), Side::of(b, right));
                 match &mut open {
-                    Some(known) if known.left.alike(&left) && known.right.alike(&right) => {
+                    Some(known)
+                        if known.differs == differs
+                            && known.left.alike(&left, differs)
+                            && known.right.alike(&right, differs) =>
+                    {
                         known.to = column;
                         known.cells += 1;
                     }
                     _ => {
                         out.differences.extend(open.take());
-                        open = Some(Difference { device, ty, from: column, to: column, cells: 1, left, right });
+                        open =
+                            Some(Difference { device, ty, from: column, to: column, cells: 1, left, right, differs });
                     }
                 }
             }
@@ -204,37 +265,52 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
 }
 
 impl Side {
-    /// Whether two sides belong in one entry: the same path, tile and instance.
-    fn alike(&self, other: &Side) -> bool {
-        self.brief() == other.brief() && self.instance() == other.instance()
+    /// Whether two sides belong in one entry: the same path, tile and instance, and the same of the parts of the shape
+    /// that differ.
+    fn alike(&self, other: &Side, differs: Differs) -> bool {
+        let told = |side: &Side| side.shape.as_ref().map(|shape| shape.told(differs.shape));
+        self.brief() == other.brief() && self.instance() == other.instance() && told(self) == told(other)
     }
 }
 
 /// The relation of two answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Alike {
-    /// The same path, tile, check and kernel instance.
+    /// The same path, tile, check, kernel instance and launch shape.
     Same,
-    Different,
+    Different(Differs),
     /// The same as far as the template arguments are known.
     InPart,
+    /// The same as far as the launch shape is known.
+    ShapeInPart,
     /// Neither side settles it.
     Neither,
     One,
 }
 
-fn same(left: &Answer, right: &Answer) -> Alike {
+fn same(left: &Answer, right: &Answer, shapes: &[Option<ShapeAt>; 2]) -> Alike {
     match (&left.outcome, &right.outcome) {
-        (Outcome::Chosen(a), Outcome::Chosen(b)) if a != b => Alike::Different,
-        (Outcome::Chosen(_), Outcome::Chosen(_)) => match (&left.launch, &right.launch) {
-            (Some(a), Some(b)) => match a.same(b) {
-                Some(true) => Alike::Same,
-                Some(false) => Alike::Different,
+        (Outcome::Chosen(a), Outcome::Chosen(b)) => {
+            if a.path != b.path {
+                return Alike::Different(Differs { path: true, ..Differs::default() });
+            }
+            let instance = match (&left.launch, &right.launch) {
+                _ if a != b => Some(false),
+                (Some(a), Some(b)) => a.same(b),
+                (a, b) => Some(a.is_none() && b.is_none()),
+            };
+            let shape = match shapes {
+                [Some(a), Some(b)] => ShapeDiff::of(a, b),
+                _ => ShapeDiff::default(),
+            };
+            let differs = Differs { path: false, instance: instance == Some(false), shape: shape.different };
+            match instance {
+                _ if differs.any() => Alike::Different(differs),
                 None => Alike::InPart,
-            },
-            (None, None) => Alike::Same,
-            _ => Alike::Different,
-        },
+                Some(_) if shape.open.contains(&true) => Alike::ShapeInPart,
+                Some(_) => Alike::Same,
+            }
+        }
         (Outcome::Undetermined { .. }, Outcome::Undetermined { .. }) => Alike::Neither,
         _ => Alike::One,
     }
@@ -252,8 +328,7 @@ mod tests {
         let launch = Launched {
             kernel: "k_get_rows".to_owned(),
             args: args.iter().map(|arg| ("dst_t".to_owned(), arg.clone())).collect(),
-            grid: None,
-            block: None,
+            shape: None,
             file: String::new(),
             line: 0,
             stack: Vec::new(),
@@ -261,15 +336,39 @@ mod tests {
         Answer { from: 1, to: 1, outcome: Outcome::Chosen(choice), launch: Some(launch) }
     }
 
+    const INSTANCE: Alike = Alike::Different(Differs { path: false, instance: true, shape: [false; 3] });
+
+    fn alike(a: &Answer, b: &Answer) -> Alike {
+        same(a, b, &[None, None])
+    }
+
+    #[test]
+    fn a_shape_that_differs_is_a_difference_and_one_that_is_not_known_is_not_the_same() {
+        let one = answer(&[]);
+        let shape = |warps: i64| {
+            let block = Some([32, warps, 1]);
+            Some(ShapeAt { grid: Some([1; 3]), block, warps: Some(warps), shared: Some(0), undetermined: Vec::new() })
+        };
+        let open = || Some(ShapeAt { block: None, warps: None, ..shape(1).expect("one") });
+        assert_eq!(same(&one, &one, &[shape(1), shape(1)]), Alike::Same);
+        let block = Differs { path: false, instance: false, shape: [false, true, false] };
+        assert_eq!(same(&one, &one, &[shape(1), shape(8)]), Alike::Different(block));
+        assert_eq!(block.names(), ["block"]);
+        assert_eq!(same(&one, &one, &[shape(1), open()]), Alike::ShapeInPart);
+        let other = Some(ShapeAt { shared: Some(4), ..open().expect("one") });
+        let shared = Differs { shape: [false, false, true], ..Differs::default() };
+        assert_eq!(same(&one, &one, &[shape(1), other]), Alike::Different(shared));
+    }
+
     #[test]
     fn arguments_that_are_not_known_are_not_the_same() {
         let (float, half) = (Argument::Type("float".to_owned()), Argument::Type("half".to_owned()));
-        assert_eq!(same(&answer(from_ref(&float)), &answer(from_ref(&float))), Alike::Same);
-        assert_eq!(same(&answer(from_ref(&float)), &answer(from_ref(&half))), Alike::Different);
-        assert_eq!(same(&answer(&[Argument::Unknown]), &answer(&[Argument::Unknown])), Alike::InPart);
-        assert_eq!(same(&answer(&[Argument::Unknown]), &answer(from_ref(&half))), Alike::InPart);
+        assert_eq!(alike(&answer(from_ref(&float)), &answer(from_ref(&float))), Alike::Same);
+        assert_eq!(alike(&answer(from_ref(&float)), &answer(from_ref(&half))), INSTANCE);
+        assert_eq!(alike(&answer(&[Argument::Unknown]), &answer(&[Argument::Unknown])), Alike::InPart);
+        assert_eq!(alike(&answer(&[Argument::Unknown]), &answer(from_ref(&half))), Alike::InPart);
         let known = [Argument::Unknown, float];
-        assert_eq!(same(&answer(&known), &answer(&[Argument::Unknown, half])), Alike::Different);
+        assert_eq!(alike(&answer(&known), &answer(&[Argument::Unknown, half])), INSTANCE);
         let open = answer(&[Argument::Unknown]).launch.expect("one");
         assert_eq!(open.unknown().collect::<Vec<_>>(), ["k_get_rows: dst_t"]);
     }

@@ -26,6 +26,9 @@ pub struct DecisionTable {
     pub rules: Vec<Vec<Rule>>,
     /// Tile widths by column count: up to, tile.
     pub tiles: Vec<Vec<(i64, i64)>>,
+    /// Launch shapes by column count; empty in tables without shapes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<Vec<ShapeStep>>,
     /// Column counts to paths; most types of a target share one.
     pub plans: Vec<Vec<Entry>>,
     pub targets: BTreeMap<String, Target>,
@@ -66,6 +69,8 @@ pub struct Entry {
     pub rule: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tiles: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<usize>,
     /// What the rules left open; for an undetermined path only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<Open>,
@@ -87,6 +92,39 @@ pub enum OpenKind {
     /// The program would stop with an error.
     Aborts,
     NotEvaluated,
+}
+
+/// The launch up to `to` columns. Parts are expressions of the column count `n` (`32xceil(n/112)x1`), and null where
+/// they are not determined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShapeStep {
+    pub to: i64,
+    pub grid: Option<String>,
+    pub block: Option<String>,
+    pub warps: Option<i64>,
+    pub shared: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undetermined: Vec<String>,
+}
+
+impl ShapeStep {
+    fn of(answer: &Answer, warp: Option<i64>) -> Option<ShapeStep> {
+        let shape = answer.launch.as_ref()?.shape.as_ref()?;
+        let (first, last) = (shape.at(answer.from, warp), shape.at(answer.to, warp));
+        let part = |part| shape.over(part, answer.from, answer.to);
+        Some(ShapeStep {
+            to: answer.to,
+            grid: part(0),
+            block: part(1),
+            warps: first.warps.filter(|_| first.block == last.block),
+            shared: part(2),
+            undetermined: first.undetermined.into_iter().map(|why| why.english).collect(),
+        })
+    }
+
+    fn same(&self, other: &ShapeStep) -> bool {
+        ShapeStep { to: other.to, ..self.clone() } == *other
+    }
 }
 
 impl Entry {
@@ -212,6 +250,7 @@ impl DecisionTable {
             presets: presets.collect(),
             rules: Vec::new(),
             tiles: Vec::new(),
+            shapes: Vec::new(),
             plans: Vec::new(),
             targets: BTreeMap::new(),
             order: survey.order(),
@@ -251,10 +290,12 @@ impl DecisionTable {
             reasons.get(device).and_then(|all| all.get(number)).map_or(&[], Vec::as_slice)
         };
         for (device, places) in places.iter().enumerate() {
-            let Some(name) = survey.question.devices.get(device).map(|device| device.target.clone()) else { continue };
+            let Some(of) = survey.question.devices.get(device) else { continue };
+            let (name, warp) = (of.target.clone(), of.warp());
             let mut types = BTreeMap::new();
             for ((ty, answers), places) in survey.question.types.iter().zip(of_device(device)).zip(places) {
-                let entries = table.entries(ty, answers, places.iter().map(|place| reasons(*place)));
+                let reasons = places.iter().map(|place| reasons(*place));
+                let entries = table.entries(ty, (answers, warp), reasons);
                 types.insert(ty.clone(), index(&mut table.plans, entries));
             }
             let cc = survey.cc.get(device).copied().flatten();
@@ -264,7 +305,12 @@ impl DecisionTable {
     }
 
     /// `reasons` has the reasons of the stretches, in order.
-    fn entries<'r>(&mut self, ty: &str, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
+    fn entries<'r>(
+        &mut self,
+        ty: &str,
+        (answers, warp): (&[Answer], Option<i64>),
+        reasons: impl Iterator<Item = &'r [Reason]>,
+    ) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (stretch, reasons) in stretches(answers).into_iter().zip(reasons) {
             let rule = index(&mut self.rules, deciding(reasons, stretch.path));
@@ -278,9 +324,18 @@ impl DecisionTable {
                 }
             }
             let tiles = if tiles.is_empty() { None } else { Some(index(&mut self.tiles, tiles)) };
+            let mut shapes: Vec<ShapeStep> = Vec::new();
+            let mine = answers.iter().filter(|answer| answer.from >= stretch.from && answer.from <= last);
+            for step in mine.filter(|_| stretch.path.is_some()).filter_map(|answer| ShapeStep::of(answer, warp)) {
+                match shapes.last_mut().filter(|known| known.same(&step)) {
+                    Some(known) => known.to = step.to,
+                    None => shapes.push(step),
+                }
+            }
+            let shapes = if shapes.is_empty() { None } else { Some(index(&mut self.shapes, shapes)) };
             let path = stretch.path.map_or("UNDETERMINED", Path::name).to_owned();
             let open = answers.iter().filter(|answer| answer.from == stretch.from).find_map(|it| open(ty, &it.outcome));
-            entries.push(Entry { to: stretch.to, path, rule, tiles, open });
+            entries.push(Entry { to: stretch.to, path, rule, tiles, shapes, open });
         }
         entries
     }
@@ -300,6 +355,21 @@ impl DecisionTable {
                 None => out.push((from, entry.to, &entry.path)),
             }
             from = entry.to.unwrap_or(COLUMNS) + 1;
+        }
+        out
+    }
+
+    /// Every launch shape: the first and the last column count, the path, and the launch.
+    pub fn launches(&self, target: &str, ty: &str) -> Vec<(i64, i64, &str, &ShapeStep)> {
+        let mut out = Vec::new();
+        let mut from = 1;
+        for entry in self.plan(target, ty).into_iter().flatten() {
+            let steps = entry.shapes.and_then(|shapes| self.shapes.get(shapes));
+            for step in steps.into_iter().flatten() {
+                out.push((from, step.to, entry.path.as_str(), step));
+                from = step.to.saturating_add(1);
+            }
+            from = entry.to.unwrap_or(COLUMNS).saturating_add(1);
         }
         out
     }

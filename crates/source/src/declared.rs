@@ -3,6 +3,7 @@
 
 use crate::argument::Argument;
 use crate::fused_paths::FusedPath;
+use crate::launch_shape::ShapeAt;
 use crate::outcome::{Launched, Reason};
 use crate::preset::Preset;
 use crate::survey::Survey;
@@ -75,6 +76,8 @@ pub struct Row {
     pub need_check: bool,
     /// The kernel with all of its template arguments.
     pub kernel: Option<String>,
+    /// The launch; null for libraries, where nothing was settled, and with --no-shape.
+    pub shape: Option<ShapeAt>,
     /// Why the choice is not settled.
     pub undetermined: Option<Kept>,
     /// The index in `reasons`.
@@ -176,6 +179,7 @@ impl Survey<'_> {
                         ntiles: row.tiles,
                         need_check: row.need_check,
                         kernel,
+                        shape: row.shape,
                         undetermined: answer.and_then(|answer| answer.outcome.why()).map(Kept::from),
                         reasons: index,
                     });

@@ -125,6 +125,11 @@ impl Device {
         })
     }
 
+    /// The number of threads in a warp.
+    pub fn warp(&self) -> Option<i64> {
+        self.number("warpSize")
+    }
+
     /// Sets the shared memory per block in bytes, for both properties that code reads.
     pub fn set_shared_memory(&mut self, bytes: i64) {
         self.set("sharedMemPerBlock", Property::Int(bytes));

@@ -1,6 +1,7 @@
 //! Queries of host code to its driver and to ggml's buffers, answered for the GPU of the question.
 
-use crate::kernel_facts::resources;
+use crate::cuda_occupancy;
+use crate::kernel_facts::{Needs, resources};
 use crate::outcome::Launched;
 use cxx::Span;
 use cxx::ast::Expr;
@@ -116,19 +117,19 @@ pub fn occupancy(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
 }
 
 /// The resources of a kernel, if compiled code was given.
-fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Resources>> {
+fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Needs>> {
     let facts = machine.platform.facts.clone();
     if facts.is_empty() {
         return Ok(None);
     }
     let Value::Fn(found) = machine.eval(kernel)? else { return Ok(None) };
-    let launch = machine.handoff_of(&found, [None; 2], &[], at)?;
+    let launch = machine.handoff_of(&found, None, &[], at)?;
     let instance = Launched::of(machine, &launch).instance();
     Ok(facts.get(&instance).and_then(|numbers| resources(numbers)))
 }
 
 /// How many blocks of a kernel fit; an upper bound if its resources are unknown.
-fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Resources>) -> Option<i64> {
+fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Needs>) -> Option<i64> {
     let (threads, shared) = (u32::try_from(threads).ok().filter(|&threads| threads > 0)?, u64::try_from(shared).ok()?);
     let number = |property: &str| match machine.platform.properties.iter().find(|(name, _)| name == property)?.1 {
         Property::Int(value) => u32::try_from(value).ok(),
@@ -139,9 +140,13 @@ fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Reso
         _ => None,
     });
     let Some(architecture) = architecture else {
-        // CUDA's register accounting is not modelled.
-        if needs.is_some() {
-            return None;
+        match needs {
+            Some(Needs::Nvidia(needs)) => {
+                let capability = (number("major")?, number("minor")?);
+                return cuda_occupancy::active_blocks(capability, *needs, threads, shared).map(i64::from);
+            }
+            Some(Needs::Amd(_)) => return None,
+            None => {}
         }
         // No NVIDIA GPU has more threads, blocks or shared memory per multiprocessor (CUDA C++ Programming Guide).
         let by_memory = (228_u64 << 10).checked_div(shared).unwrap_or(u64::MAX);
@@ -149,6 +154,11 @@ fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Reso
     };
     let version = gpu::TargetId::named(architecture).ok()?.version()?;
     let least = Resources { wavefront: number("warpSize")?, wgp_mode: true, ..Default::default() };
-    let (needs, block) = (needs.unwrap_or(&least), number("maxThreadsPerBlock").unwrap_or(1024));
+    let needs = match needs {
+        Some(Needs::Amd(needs)) => needs,
+        Some(Needs::Nvidia(_)) => return None,
+        None => &least,
+    };
+    let block = number("maxThreadsPerBlock").unwrap_or(1024);
     gpu::occupancy::active_blocks(version, number("sharedMemPerBlock")?, block, needs, threads, shared).map(i64::from)
 }

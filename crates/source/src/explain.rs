@@ -113,7 +113,7 @@ impl Question {
             reason: settled.as_ref().map(|(_, found)| self.reason(found)),
             undetermined: answer.and_then(|answer| answer.open),
             rule: settled.as_ref().map(|(table, found)| self.lines(table, found)).unwrap_or_default(),
-            cc: last.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
+            cc: last.targets.get(target).and_then(|target| target.cc).map(capability),
             source: table.map(|table| table.source.as_str()),
             version: table.map(|table| table.version.as_str()),
             commit: table.map(|table| table.commit.as_str()),
@@ -127,10 +127,17 @@ impl Question {
                     version: &table.version,
                     path: found.path,
                     tile: found.tile,
-                    by_columns: by_columns(table.stretches(target, self.main_type())),
-                    rule: self.lines(table, found),
+                    from: found.from,
+                    to: found.to,
+                    by_columns: match &settled {
+                        Some(_) => Vec::new(),
+                        None => by_columns(table.stretches(target, self.main_type())),
+                    },
+                    rule: if settled.is_some() { Vec::new() } else { self.lines(table, found) },
                 })
                 .collect(),
+            most_columns: COLUMNS,
+            weights: WEIGHTS,
             presets: table.map(|table| table.presets.as_slice()).unwrap_or_default(),
             otherwise: self.otherwise(),
             changes: exact::changes(target, self.main_type(), self.at()),
@@ -180,6 +187,14 @@ impl Question {
     }
 }
 
+/// Rows and columns of the dense weights that every table is about (`crates/source/src/atlas.rs`).
+pub const WEIGHTS: [i64; 2] = [4096, 4096];
+
+/// AMD's have a bit of their own and are known in hexadecimal, NVIDIA's are 890 for 8.9.
+pub fn capability(cc: i64) -> String {
+    if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() }
+}
+
 pub(crate) fn by_columns<'t>(stretches: Vec<(i64, Option<i64>, &'t str)>) -> Vec<ByColumns<'t>> {
     stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect()
 }
@@ -220,6 +235,10 @@ pub struct Explained<'q> {
     pub undetermined: Option<&'q Open>,
     /// The deciding conditions.
     pub rule: Vec<DecidingLine>,
+    /// The most columns that the tables cover: a `to` that is null ends here.
+    pub most_columns: i64,
+    /// Rows and columns of the dense weights that the rules were evaluated for.
+    pub weights: [i64; 2],
     /// The compute capability as ggml encodes it.
     pub cc: Option<String>,
     /// The table that `path`, `rule` and `presets` come from.
@@ -255,8 +274,12 @@ pub struct Neighbour<'q> {
     pub version: &'q str,
     pub path: &'q str,
     pub tile: Option<i64>,
+    /// The column counts over which the path is the same.
+    pub from: i64,
+    pub to: Option<i64>,
+    /// Empty where the releases agree: the answer has it.
     pub by_columns: Vec<ByColumns<'q>>,
-    /// The conditions that decided there.
+    /// The conditions that decided; empty where the releases agree.
     pub rule: Vec<DecidingLine>,
 }
 

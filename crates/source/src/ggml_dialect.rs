@@ -2,8 +2,9 @@
 
 use crate::device_queries::{attribute, buffer_usage, hash_find, occupancy, properties};
 use crate::path;
-use cxx::ast::{ELSEWHERE, HERE, REMOTE};
-use cxx::eval::{Builtin, Machine};
+use cxx::ast::{ELSEWHERE, Expr, HERE, REMOTE};
+use cxx::eval::dialect::ReadConfiguration;
+use cxx::eval::{Builtin, Machine, Run, Value};
 use cxx::{Dialect, Outside, Role, Vocabulary, Word};
 
 pub static GGML: Dialect = Dialect {
@@ -51,6 +52,7 @@ pub static GGML: Dialect = Dialect {
     aligned: &[("half2", 4), ("nv_bfloat162", 4)],
     hands_out_memory: |name| name.contains("pool") && (name.starts_with("ggml_") || name.contains("alloc")),
     outside,
+    configuration,
     show,
     decision: path::decision,
 };
@@ -172,6 +174,35 @@ pub(crate) fn is_move(name: &str) -> bool {
 pub(crate) fn is_blas(name: &str) -> bool {
     let library = ["cublas", "hipblas", "rocblas", "mublas"].iter().any(|prefix| name.starts_with(prefix));
     library && ["gemm", "Gemm", "GEMM", "Matmul", "gemv"].iter().any(|part| name.contains(part))
+}
+
+/// Where the driver's functions for launches take grid, block and dynamic shared memory.
+fn configuration(name: &str, args: &[Expr]) -> Option<ReadConfiguration> {
+    let call = ["cuda", "hip", "musa"].iter().find_map(|vendor| name.strip_prefix(vendor))?;
+    match call {
+        "LaunchKernelEx" | "LaunchKernelExC" if args.len() > 1 => Some(of_struct),
+        "LaunchKernel" | "LaunchCooperativeKernel" if args.len() > 4 => Some(of_arguments),
+        _ => None,
+    }
+}
+
+/// `cudaLaunchKernelEx(&config, kernel, ...)`.
+fn of_struct(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Option<[Value; 3]>> {
+    let Some(config) = args.first() else { return Ok(None) };
+    let at = config.span;
+    let Value::Ptr(place) = machine.eval(config)? else { return Ok(None) };
+    let Value::Agg(config) = machine.read(place, at) else { return Ok(None) };
+    let field = |name: &str| {
+        let name = machine.program.interner.get(name);
+        name.and_then(|name| machine.field_of(&config, name)).unwrap_or(Value::Opaque(at))
+    };
+    Ok(Some(["gridDim", "blockDim", "dynamicSmemBytes"].map(field)))
+}
+
+/// `cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream)`.
+fn of_arguments(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Option<[Value; 3]>> {
+    let [_, grid, block, _, shared, ..] = args else { return Ok(None) };
+    Ok(Some([machine.eval(grid)?, machine.eval(block)?, machine.eval(shared)?]))
 }
 
 /// Shows operations and types by name, and AMD's compute capabilities in the base in which ggml writes them.

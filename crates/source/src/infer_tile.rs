@@ -14,7 +14,7 @@ impl Session<'_> {
     /// grow by equal steps, or if the grid is unknown.
     pub fn infer_tile(&mut self, op: &dyn Fn(i64) -> Op, launch: &Handoff, at: i64) -> Result<Option<i64>, Need> {
         let key = (launch.name, op(at).sources.first().cloned().flatten().map(|weights| weights.ty));
-        let Some(grid) = launch.config[0] else { return Ok(None) };
+        let Some(grid) = grid_of(launch, at) else { return Ok(None) };
         let fits = |tile: i64| grid.iter().any(|blocks| at.saturating_add(tile - 1) / tile == *blocks);
         if let Some((_, tile)) = self.tiles.iter().find(|(known, tile)| *known == key && fits(*tile)) {
             return Ok(Some(*tile));
@@ -69,8 +69,13 @@ impl Session<'_> {
         self.machine.reset(at, at);
         self.machine.script.clear();
         Ok(match self.run(&op(at))? {
-            Ended::Launched(launch) if launch.name == kernel => launch.config[0],
+            Ended::Launched(launch) if launch.name == kernel => grid_of(&launch, at),
             _ => None,
         })
     }
+}
+
+fn grid_of(launch: &Handoff, at: i64) -> Option<[i64; 3]> {
+    let Ok([x, y, z]) = launch.config.as_ref()?.first()? else { return None };
+    Some([x.at(at)?, y.at(at)?, z.at(at)?])
 }

@@ -2,6 +2,7 @@
 //! the way.
 
 use crate::argument::{Argument, joined, same_all};
+use crate::launch_shape::{LaunchShape, ShapeAt};
 use crate::path::Choice;
 use cxx::eval::{Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
@@ -56,6 +57,17 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The shape of the launch at a column count. `warp`: the threads in a warp of the GPU.
+    pub fn shape_at(&self, columns: i64, warp: Option<i64>) -> Option<ShapeAt> {
+        Some(self.launch.as_ref()?.shape.as_ref()?.at(columns, warp))
+    }
+
+    /// The last column count up to which the launch has the same shape as at this one.
+    pub fn shape_holds_until(&self, columns: i64) -> i64 {
+        let shape = self.launch.as_ref().and_then(|launch| launch.shape.as_ref());
+        shape.map_or(self.to, |shape| shape.constant_until(columns, self.to))
+    }
+
     /// Makes the answer undetermined because something else may happen first.
     pub(crate) fn doubt(&mut self, place: &str, why: &Message) {
         let either = match &self.outcome {
@@ -72,8 +84,8 @@ pub struct Launched {
     pub kernel: String,
     /// Template arguments by the names of the kernel's parameters.
     pub args: Vec<(String, Argument)>,
-    pub grid: Option<[i64; 3]>,
-    pub block: Option<[i64; 3]>,
+    /// None for work inside a library, which chooses its own launches, and where shapes were not asked for.
+    pub shape: Option<LaunchShape>,
     pub file: String,
     pub line: usize,
     pub stack: Vec<String>,
@@ -90,12 +102,32 @@ impl Launched {
         Launched {
             kernel: program.text(launch.name).to_owned(),
             args: launch.args.iter().map(arg).collect(),
-            grid: launch.config[0],
-            block: launch.config[1],
+            shape: shape(program, launch),
             file: program.files.path(launch.at.file).to_owned(),
             line: program.files.line(launch.at),
             stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
         }
+    }
+
+    /// Keeps what two ways to the same kernel have in common up to a column count. A template argument or a part of the
+    /// shape that differs is not known.
+    pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &Message) {
+        for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {
+            if mine.same(theirs) != Some(true) {
+                *mine = Argument::Unknown;
+            }
+        }
+        if let Some(shape) = &mut self.shape {
+            match &other.shape {
+                Some(other) => shape.join(other, until, why),
+                None => *shape = LaunchShape::unknown(why),
+            }
+        }
+    }
+
+    /// The grid (0) or the block (1) of a launch that does not depend on the columns.
+    pub(crate) fn dims(&self, part: usize) -> Option<[i64; 3]> {
+        self.shape.as_ref().and_then(|shape| shape.numbers(part, 1))
     }
 
     /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; for a library, the function that is
@@ -126,6 +158,19 @@ impl Launched {
         let open = self.args.iter().filter(|(_, value)| !value.is_known());
         open.map(|(name, _)| format!("{}: {name}", self.kernel))
     }
+}
+
+fn shape(program: &cxx::Program, launch: &Handoff) -> Option<LaunchShape> {
+    if launch.library {
+        return None;
+    }
+    Some(launch.config.as_ref().map_or_else(
+        || {
+            let why = say!("cxx-open-not-followed", code = program.files.text(launch.at));
+            LaunchShape::unknown(&with_place(&program.files.place(launch.at), &why))
+        },
+        |config| LaunchShape::of(program, config),
+    ))
 }
 
 /// Everything about one device.

@@ -35,3 +35,11 @@ struct hipDeviceProp_t {
     int regsPerBlock; int l2CacheSize; int maxThreadsPerBlock; int maxThreadsPerMultiProcessor; int clockRate; int pciDomainID;
     int pciBusID; int pciDeviceID; int cooperativeLaunch;
 };
+struct cudaLaunchAttributeValue { int programmaticStreamSerializationAllowed; };
+struct cudaLaunchAttribute { int id; cudaLaunchAttributeValue val; };
+struct cudaLaunchConfig_t {
+    dim3 gridDim; dim3 blockDim; size_t dynamicSmemBytes; void * stream; cudaLaunchAttribute * attrs; unsigned numAttrs;
+};
+struct hipLaunchConfig_t {
+    dim3 gridDim; dim3 blockDim; size_t dynamicSmemBytes; void * stream; cudaLaunchAttribute * attrs; unsigned numAttrs;
+};

@@ -1,6 +1,7 @@
 //! A question about a tree: GPUs, types, column counts, and the user's changes to its build.
 
 use crate::device::Device;
+use crate::graph::code::Code;
 use crate::op::Shape;
 
 /// The default types of a table.
@@ -25,6 +26,8 @@ pub struct Question {
     /// Only the counts themselves are asked for, not the counts between them. The range of an answer then holds only
     /// for the requested counts in it.
     pub points: bool,
+    /// Whether launch shapes belong to the answers.
+    pub launch_shapes: bool,
 }
 
 /// The user's changes to a build.
@@ -38,11 +41,13 @@ pub struct Overrides {
     /// Varies SDK versions without a given value; rows that depend on one are undetermined. Each value is another build
     /// to read and run, so tables of thousands of rows skip this and say so.
     pub vary_versions: bool,
+    /// The code that was built from the tree, for the GPU of the question.
+    pub code: Option<Code>,
 }
 
 impl Shape {
     pub fn question(self, devices: Vec<Device>, types: Vec<String>, columns: Vec<i64>) -> Question {
-        Question { shape: self, devices, types, columns, points: false }
+        Question { shape: self, devices, types, columns, points: false, launch_shapes: true }
     }
 }
 

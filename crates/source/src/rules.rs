@@ -7,6 +7,7 @@ use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
 use crate::ggml_dialect::GGML;
+use crate::graph::code::Code;
 use crate::inputs::InputError;
 use crate::node_loop::{Doubt, GRAPH, doubt, takes};
 use crate::op::{Op, Shape};
@@ -52,6 +53,8 @@ pub struct Rules<'t> {
     pub program: Program,
     /// The variables that `getenv` sees.
     pub environment: Vec<(String, String)>,
+    /// The code that was built from the tree.
+    pub code: Option<Code>,
     entry: u32,
     /// The candidates for the dispatcher when the tree was opened.
     found: Vec<u32>,
@@ -87,6 +90,7 @@ impl<'t> Rules<'t> {
         let program = self.program.again(&preset.with_compilers())?;
         let mut rules = Rules::read(self.tree, self.vendor, preset, &self.op, program)?;
         rules.environment.clone_from(&self.environment);
+        rules.code.clone_from(&self.code);
         Ok(rules)
     }
 
@@ -124,6 +128,7 @@ impl<'t> Rules<'t> {
             defines,
             program,
             environment: Vec::new(),
+            code: None,
             entry,
             found,
             op: op.to_owned(),
@@ -209,6 +214,7 @@ impl<'t> Rules<'t> {
                 return Ok(DeviceAnswers { by_type: vec![vec![answer]; types.len()], ..DeviceAnswers::default() });
             }
         };
+        session.machine.configures = question.launch_shapes;
         let (mut all, mut ran) = (Vec::with_capacity(types.len()), Vec::with_capacity(types.len()));
         let first = session.machine.take_ran();
         for ty in types {
@@ -225,6 +231,9 @@ impl<'t> Rules<'t> {
             Err(need) => return Err(missing(need, session.machine.take_ran())),
         };
         let cc_ran = session.machine.take_ran();
+        if !question.launch_shapes {
+            all.iter_mut().flatten().filter_map(|answer| answer.launch.as_mut()).for_each(|launch| launch.shape = None);
+        }
         let other_device = match session.other_device() {
             Ok(other) => other,
             Err(need) => return Err(missing(need, session.machine.take_ran())),
@@ -285,6 +294,7 @@ impl<'t> Rules<'t> {
     fn session(&self, device: &Device) -> Result<Session<'_>, Result<Need, Stop>> {
         let mut platform = device.platform();
         platform.environment.clone_from(&self.environment);
+        platform.facts = self.code.as_ref().map(Code::facts).unwrap_or_default();
         Session::new(&self.program, self.entry, platform)
     }
 

@@ -5,7 +5,7 @@ use crate::device_globals;
 use crate::ggml_dialect::GGML;
 use crate::node_loop::Doubt;
 use crate::op::{Op, Stage};
-use crate::outcome::{Answer, Launched, Outcome};
+use crate::outcome::{Answer, Launched, Outcome, with_place};
 use crate::path::{self, Choice};
 use crate::supports::Supports;
 use cxx::Program;
@@ -140,7 +140,7 @@ impl<'p> Session<'p> {
         // More unknown conditions than can be followed.
         let mut too_many = false;
         let mut until = to;
-        let mut choices: Vec<(Choice, Handoff)> = Vec::new();
+        let mut choices: Vec<(Choice, Handoff, Launched)> = Vec::new();
         let mut stopped: Option<Stop> = None;
         let mut unknown: Option<UnknownCondition> = None;
         while let Some(script) = scripts.pop() {
@@ -166,7 +166,8 @@ impl<'p> Session<'p> {
                         Some(path) => {
                             let choice = Choice::new(&mut self.machine, &launch, path);
                             until = until.min(self.machine.until);
-                            choices.push((choice, launch));
+                            let told = Launched::of(&self.machine, &launch);
+                            choices.push((choice, launch, told));
                         }
                         None => stopped = Some(Stop::Decided),
                     }
@@ -178,7 +179,7 @@ impl<'p> Session<'p> {
                 Ended::Stopped(stop) => stopped = Some(stop),
             }
         }
-        for (choice, launch) in &mut choices {
+        for (choice, launch, _) in &mut choices {
             if has_no_tile(choice) {
                 match self.infer_tile(op, launch, from)? {
                     Some(tile) => choice.variant = tile,
@@ -187,7 +188,7 @@ impl<'p> Session<'p> {
             }
         }
         let mut different: Vec<Choice> = Vec::new();
-        for (choice, _) in &choices {
+        for (choice, ..) in &choices {
             if !different.contains(choice) {
                 different.push(choice.clone());
             }
@@ -204,7 +205,19 @@ impl<'p> Session<'p> {
                 Outcome::Undetermined { place, why, either: different }
             }
         };
-        let launch = choices.first().map(|(_, launch)| Launched::of(&self.machine, launch));
+        let mut ways = choices.into_iter().map(|(_, _, launch)| launch);
+        let mut launch = ways.next();
+        if let Some(told) = &mut launch {
+            let why = unknown.map_or_else(
+                || say!("cxx-open-condition"),
+                |it| with_place(&program.files.place(it.at), &it.why(program)),
+            );
+            for way in ways {
+                if way.kernel == told.kernel {
+                    told.join(&way, until, &why);
+                }
+            }
+        }
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 

@@ -4,6 +4,7 @@ use crate::device::Vendor;
 use crate::dispatcher::dispatchers;
 use crate::fused_paths::{FusedPath, fused_paths};
 use crate::inputs;
+use crate::launch_shape::ShapeAt;
 use crate::op::Shape;
 use crate::outcome::{Answer, DeviceAnswers, Outcome, Reason};
 use crate::path::Path;
@@ -55,6 +56,8 @@ pub struct Row {
     pub variant: i64,
     pub tiles: i64,
     pub need_check: bool,
+    /// None if nothing was settled, for libraries, and where shapes were not asked for.
+    pub shape: Option<ShapeAt>,
 }
 
 impl<'t> Survey<'t> {
@@ -125,7 +128,8 @@ impl<'t> Survey<'t> {
         for (index, device) in self.question.devices.iter().enumerate() {
             for (ty, name) in self.question.types.iter().enumerate() {
                 for &columns in &self.question.columns {
-                    let chosen = match self.answer(index, ty, columns).map(|answer| &answer.outcome) {
+                    let answer = self.answer(index, ty, columns);
+                    let chosen = match answer.map(|answer| &answer.outcome) {
                         Some(Outcome::Chosen(choice)) => Some(choice),
                         _ => None,
                     };
@@ -138,6 +142,7 @@ impl<'t> Survey<'t> {
                         variant: chosen.map_or(0, |choice| choice.variant),
                         tiles: chosen.map_or(0, |choice| choice.tiles(columns)),
                         need_check: chosen.is_some_and(|choice| choice.need_check),
+                        shape: chosen.and(answer).and_then(|answer| answer.shape_at(columns, device.warp())),
                     });
                 }
             }
@@ -271,5 +276,6 @@ pub(crate) fn open<'t>(
     inputs::check(tree, &preset, &dispatcher, overrides)?;
     let mut rules = Rules::open(tree, vendor, &preset, name)?;
     rules.environment.clone_from(&overrides.env);
+    rules.code.clone_from(&overrides.code);
     Ok(Backend { preset, rules, ran: BTreeMap::new(), cc_ran: BTreeMap::new() })
 }

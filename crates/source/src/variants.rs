@@ -84,6 +84,7 @@ impl Survey<'_> {
             types: types.iter().filter_map(|index| self.question.types.get(*index).cloned()).collect(),
             columns: self.question.columns.clone(),
             points: self.question.points,
+            launch_shapes: self.question.launch_shapes,
         };
         let mut preset = backend.preset.clone();
         for define in &variant.defines {
@@ -207,6 +208,13 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &Message) -> bool {
             };
             let to = to.max(from);
             let mut part = Answer { from, to, ..answer.clone() };
+            if let (Some(mine), Some(theirs)) = (&mut part.launch, other.and_then(|other| other.launch.as_ref()))
+                && mine.kernel == theirs.kernel
+            {
+                let before = mine.clone();
+                mine.join(theirs, to, why);
+                differs |= *mine != before;
+            }
             if let Some(other) = other
                 && other.outcome != answer.outcome
             {

@@ -70,7 +70,14 @@ impl Words {
             }
         }
         let Some(gpu) = gpu.or_else(|| around.gpu()) else {
-            bail!("command-explain-no-gpu");
+            // The same question about some card, so that nothing has to be typed again.
+            let command = match self.words.as_slice() {
+                words @ [_] => CommandLine::new("whichkernel explain rx-9070-xt {}", words),
+                words @ [_, _] => CommandLine::new("whichkernel explain rx-9070-xt {} {}", words),
+                words @ [_, _, _] => CommandLine::new("whichkernel explain rx-9070-xt {} {} {}", words),
+                _ => CommandLine::new("whichkernel explain rx-9070-xt Q4_K 290", [""; 0]),
+            };
+            bail!("command-explain-no-gpu", command);
         };
         let device = card(&gpu, around)?;
         let (named, types) = weights(kind.as_deref().unwrap_or("Q4_K"), around)?;

@@ -26,6 +26,7 @@ fn golden(name: &str) -> Vec<Row> {
                 variant: variant.parse().expect("a number"),
                 tiles: tiles.parse().expect("a number"),
                 need_check: *check == "1",
+                shape: None,
             });
         }
     }
@@ -104,7 +105,9 @@ fn the_sources_are_the_compiled_truth() {
         };
         let tree = Tree::open(&format!("{repo}@{rev}")).expect("opens");
         let survey = survey(&tree, source::DEFAULT_TYPES, source::DEFAULT_COLUMNS.to_vec());
-        assert_eq!(survey.rows(), golden(name), "{name}");
+        // The compiled programs answer with the path; launch shapes are compared with recorded launches.
+        let rows: Vec<Row> = survey.rows().into_iter().map(|row| Row { shape: None, ..row }).collect();
+        assert_eq!(rows, golden(name), "{name}");
     }
 }
 

@@ -5,6 +5,8 @@
 //! exists only in builds with debug assertions, which tests have; a release does not contain it. (As a feature, it
 //! would make every dependent crate compile twice, for tests and for the program.)
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has calls that can be made to fail"))]
+
 use std::io;
 
 /// A system call that a test can make fail.

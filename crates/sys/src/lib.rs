@@ -48,9 +48,15 @@ pub mod program;
 pub mod random;
 pub mod support;
 
-#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "elsewhere/mod.rs")]
-mod system;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod linux;
+
+#[cfg(not(target_os = "linux"))]
+use elsewhere as system;
+#[cfg(target_os = "linux")]
+use linux as system;
 
 pub use program::on_path;
 pub use system::*;

@@ -8,11 +8,23 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
+/// Why a catalog file is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadError {
+    Unreadable(String),
+    /// It is not the file that its package brought.
+    Altered,
+}
+
 /// Access to the contents of a library directory; the owner of the files implements it.
 pub trait Files {
     fn listing(&self) -> &Listing;
     /// The bytes of a `.dat`.
     fn read(&self, name: &str) -> Result<Vec<u8>, String>;
+    /// The same, compared with the checksum that the file's package lists, where there is one.
+    fn read_checked(&self, name: &str) -> Result<Vec<u8>, ReadError> {
+        self.read(name).map_err(ReadError::Unreadable)
+    }
     /// The names of the kernels in a code object (ELF, bundle or CCOB), for this target.
     fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String>;
 }

@@ -24,8 +24,8 @@ pub fn parse(name: &str) -> Option<KernelName<'_>> {
     }
     let at = name.find("_MT")?;
     let (problem, rest) = (&name[..at], &name[at + 1..]);
-    let mut words = rest.split('_');
-    let tile = tile(words.next()?.strip_prefix("MT")?)?;
+    let tile = tile_of(name)?;
+    let words = rest.split('_').skip(1);
     let mut out = KernelName { problem, tile, matrix_instruction: None, parameters: BTreeMap::new() };
     let mut last: Option<&str> = None;
     for word in words {
@@ -49,6 +49,12 @@ pub fn parse(name: &str) -> Option<KernelName<'_>> {
         }
     }
     Some(out)
+}
+
+/// The macro tile that a name states.
+pub fn tile_of(name: &str) -> Option<[u64; 3]> {
+    let at = name.find("_MT")?;
+    tile(name[at + 3..].split('_').next()?)
 }
 
 /// From the start of `first` to the end of `last`, both parts of `name`.

@@ -17,7 +17,7 @@ pub mod select;
 mod solution;
 
 pub use catalog::Catalog;
-pub use coverage::{Family, Files, Leaf, Service, Trouble, Verdict, serve};
+pub use coverage::{Family, Files, Leaf, ReadError, Service, Trouble, Verdict, serve};
 pub use layout::{Layout, Listing, Role};
 pub use node::{Node, Row};
 pub use predicate::Predicate;

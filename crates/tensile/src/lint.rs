@@ -2,7 +2,7 @@
 //! neighbours.
 
 use crate::{
-    coverage::Files,
+    coverage::{Files, ReadError},
     select::{CatalogFile, Distance, Entry, Table, Tree},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -72,13 +72,17 @@ pub fn lint(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) -> 
 
 fn open(files: &dyn Files, name: &str, out: &mut Vec<Finding>) -> Option<CatalogFile> {
     let path = format!("{name}.dat");
-    let read = files.read(&path).and_then(|data| CatalogFile::parse(data).map_err(|error| error.to_string()));
+    let data = files.read_checked(&path).map_err(|error| match error {
+        ReadError::Unreadable(why) => why,
+        ReadError::Altered => "the file differs from the one in its package".to_owned(),
+    });
+    let read = data.and_then(|data| CatalogFile::parse(data).map_err(|error| error.to_string()));
     read.map_err(|why| out.push(Finding::Unreadable { leaf: name.to_owned(), why })).ok()
 }
 
 fn of_leaf(name: &str, leaf: &CatalogFile, out: &mut Vec<Finding>) {
     let mut tables = Vec::new();
-    tables_of(&leaf.tree, &mut tables);
+    leaf.tree.tables(&mut tables);
     let named: BTreeSet<i64> = tables.iter().flat_map(|table| table.entries.iter().map(|entry| entry.index)).collect();
     let mut unnamed: Vec<i64> = leaf.indices().filter(|index| !named.contains(index)).collect();
     unnamed.sort_unstable();
@@ -93,15 +97,6 @@ fn of_leaf(name: &str, leaf: &CatalogFile, out: &mut Vec<Finding>) {
         if table.distance == Distance::GridBased {
             islands(name, table, leaf, out);
         }
-    }
-}
-
-fn tables_of<'t>(tree: &'t Tree, out: &mut Vec<&'t Table>) {
-    match tree {
-        Tree::Rows(rows) => rows.iter().for_each(|row| tables_of(&row.tree, out)),
-        Tree::ByOperation(map) => map.values().for_each(|tree| tables_of(tree, out)),
-        Tree::Table(table) => out.push(table),
-        Tree::Leaf(_) | Tree::Single(_) | Tree::Unknown(_) => {}
     }
 }
 

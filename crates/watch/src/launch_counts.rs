@@ -1,7 +1,7 @@
 //! The live aggregation: counts of each kind of launch by phase, and of everything unseen.
 
 use crate::fallback::{Sign, Unpacked, Why};
-use crate::launch_key::{Kind, KindId, Known, Name, facts};
+use crate::launch_key::{Call, Kind, KindId, Known, Name, facts};
 use crate::{Device, Devices, Fallback, Maker, Phase, Took};
 use evidence::DeviceKind;
 use launch::grammar::{Facts, Family, Path};
@@ -48,6 +48,8 @@ pub struct Row {
     pub path: Option<Path>,
     pub weights: Option<String>,
     pub ne11: Option<u64>,
+    /// The extents, for a BLAS call.
+    pub call: Option<Call>,
     pub file: String,
     pub bundle: Option<u32>,
     pub grids: Vec<[u32; 3]>,
@@ -373,6 +375,7 @@ impl Tally {
                 path: known.path(),
                 weights: known.weights(),
                 ne11: kind.ne11,
+                call: kind.call,
                 file: kind.file.clone(),
                 bundle: kind.bundle,
                 grids: Vec::new(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct KeyArgs {
-    /// The environment variable that holds the server's API key. The key goes to that server alone
+    /// The environment variable that holds the server's API key. The key is sent only to that server
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     key_env: Option<String>,
 

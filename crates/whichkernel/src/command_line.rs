@@ -31,7 +31,7 @@ pub enum Verb {
     Doctor(doctor::Args),
     /// Run the real program on a stand-in GPU, and show which kernels its host code selects
     Dryrun(dryrun::Args),
-    /// Explain which kernel is chosen and why, and what other conditions would choose; offline, from built-in tables
+    /// Explain which kernel is chosen and why, and what would change the choice; offline, from built-in tables
     Explain(explain::Args),
     /// Find the commits that changed a choice: the kernel before and after, and the deciding lines
     History(history::Args),

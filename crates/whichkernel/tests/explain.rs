@@ -49,6 +49,33 @@ fn what_people_have_is_understood() {
     assert!(text(&["9070xt", "Q4_K_M", "1"]).contains("Q4_K_M is mostly Q4_K; Q6_K takes the same path"));
 }
 
+/// Thresholds, limits, tiles, lines and versions: programs get what people see.
+#[test]
+fn json_has_every_number_that_the_text_shows() {
+    let questions: [&[&str]; 8] = [
+        &["rx-9070-xt", "Q4_K_M", "290"],
+        &["4090", "Q4_K_M"],
+        &["9070"],
+        &["mi300x", "Q8_0", "16"],
+        &["rx-6800", "q4_k_m", "0.12.3", "64"],
+        &["rx-9070-xt", "b6900", "Q4_K", "290"],
+        &["gfx1100", "IQ4_XS"],
+        &["h200", "F16", "33"],
+    ];
+    let words = |text: &str, apart: &[char]| -> std::collections::BTreeSet<String> {
+        let split = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.') || apart.contains(&c);
+        let all = text.split(split).map(|word| word.trim_matches('.').to_ascii_lowercase());
+        all.filter(|word| word.bytes().any(|byte| byte.is_ascii_digit())).collect()
+    };
+    for question in questions {
+        let output = explain(question, "4000");
+        let shown = words(&String::from_utf8(output.stdout).unwrap(), &['x']);
+        let known = words(&json(question).to_string(), &['x']);
+        let missing: Vec<&String> = shown.difference(&known).collect();
+        assert!(missing.is_empty() && shown.len() > 10, "{question:?}: {missing:?}");
+    }
+}
+
 /// A version without a table: its neighbours are used and named.
 #[test]
 fn a_version_without_a_table_is_said_to_be_without() {

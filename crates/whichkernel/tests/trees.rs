@@ -181,7 +181,7 @@ fn what_is_said_of_the_ends_of_a_history_is_said_of_them() {
     let refused = ask(&clone.at("b1"), "b2");
     let said = String::from_utf8_lossy(&refused.stdout).into_owned() + &String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("b2 is not on the way to b1"), "{said}");
+    assert!(said.contains("b2 is not an ancestor of b1"), "{said}");
 }
 
 #[test]

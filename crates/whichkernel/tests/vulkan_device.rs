@@ -36,7 +36,7 @@ fn what_is_no_such_file_or_no_card_that_is_played_is_refused_by_every_verb() {
     for (name, text, wanted) in [
         ("empty.json", "", "not JSON"),
         ("half.json", half.as_str(), "not JSON"),
-        ("foreign.json", "{\"a\": 1}", "not what `vulkaninfo --json` writes"),
+        ("foreign.json", "{\"a\": 1}", "not output of `vulkaninfo --json`"),
         ("vendor.json", &real.replace("\"vendorID\":4098", "\"vendorID\":4318"), "0x10de"),
         (
             "chip.json",

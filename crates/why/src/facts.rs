@@ -61,10 +61,17 @@ pub struct Server {
     /// Waiting requests; None if the server does not count them.
     pub waiting: Option<Known<u64>>,
     /// A systemd unit that it belongs to.
-    pub unit: Option<String>,
+    pub unit: Option<Unit>,
     /// The command line, without secrets.
     pub command: Vec<String>,
     pub log_read: bool,
+}
+
+/// A service of systemd: the system's, or of a user's own manager.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unit {
+    pub name: String,
+    pub of_user: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -83,15 +90,21 @@ pub struct Card {
     pub state: State,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Census {
+    /// `mul_mat_q<Q4_K,128>`: type and tile as the rules choose them.
+    pub kernel: String,
+    /// Its variants for this card, and how many of them are stubs.
+    pub kernels: u64,
     pub stubs: u64,
-    pub matrix: bool,
+    /// Matrix instructions in all of them.
+    pub matrix: u64,
 }
 
 /// The state of a card that the driver publishes in `/sys`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
+    /// A directory in `/sys`, or the command that was asked.
     pub place: String,
     /// `power_dpm_force_performance_level`.
     pub level: Option<String>,
@@ -104,6 +117,8 @@ pub struct State {
     /// Lanes in use and maximum lanes.
     pub link: Option<(u64, u64)>,
     pub link_speed: Option<String>,
+    /// The card's directory on the bus.
+    pub link_place: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +139,8 @@ pub struct Rules {
     pub kind: String,
     /// From, to, path.
     pub stretches: Vec<(u64, u64, String)>,
+    /// The tile of the kernel for long prompts.
+    pub tile: Option<i64>,
     /// File and line of the rule for long prompts.
     pub place: Option<String>,
     /// Where a newer release first chooses another path: its version, date, first columns, and the path there.
@@ -161,6 +178,11 @@ impl Facts {
                 large.next().filter(|_| large.next().is_none())
             }
         }
+    }
+
+    pub fn card_mut(&mut self) -> Option<&mut Card> {
+        let at = self.card().and_then(|card| self.cards.iter().position(|known| std::ptr::eq(known, card)))?;
+        self.cards.get_mut(at)
     }
 
     /// Whether the process that computes has no GPU code.

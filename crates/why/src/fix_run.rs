@@ -32,6 +32,8 @@ pub enum Outcome {
     Slower,
     Unclear,
     Failed,
+    /// `--undo`: the setting before the fix is back.
+    Undone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,13 +49,21 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     pub phase: Phase,
+    /// Over the starts of the server.
     pub without: Now,
     pub with: Now,
+    /// Every start, by the median of its requests.
+    pub without_each: Vec<f64>,
+    pub with_each: Vec<f64>,
     /// The speedup with the fix, and its interval.
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
     pub confidence: f64,
+    /// The smallest difference that four of five such measurements find, as a share.
+    pub smallest: Option<f64>,
+    /// Starts that a difference of 10 % needs.
+    pub starts_for_tenth: Option<u64>,
     pub says: Outcome,
 }
 
@@ -81,10 +91,14 @@ mod tests {
             phase: Phase::Decode,
             without: now,
             with: now,
+            without_each: vec![1.0],
+            with_each: vec![1.0],
             ratio: 1.0,
             low: 1.0,
             high: 1.0,
             confidence: 0.95,
+            smallest: None,
+            starts_for_tenth: None,
             says,
         };
         let judged = |list: &[Outcome]| FixRun::judged(&list.iter().copied().map(one).collect::<Vec<_>>());

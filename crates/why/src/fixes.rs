@@ -1,7 +1,7 @@
 //! The fix for each cause: one command, the command that reverts it, and the equivalent change to a process.
 
 use crate::cause::{Change, Fix};
-use crate::facts::{Card, Facts, Known, Other, Rules, Server};
+use crate::facts::{Card, Facts, Known, Other, Rules, Server, Unit};
 use say::shell::{CommandLine, NOT_SHOWN};
 use say::{Message, say};
 use server::Kind;
@@ -50,6 +50,18 @@ pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
     }
 }
 
+/// Takes an option and its value away.
+pub fn remove_option(words: &mut Vec<String>, names: &[&str]) {
+    let Some(at) = words.iter().position(|word| names.contains(&word.split('=').next().unwrap_or_default())) else {
+        return;
+    };
+    let removed = words.remove(at);
+    let has_value = |next: &String| !next.starts_with('-') || next.parse::<f64>().is_ok();
+    if !removed.contains('=') && words.get(at).is_some_and(has_value) {
+        words.remove(at);
+    }
+}
+
 /// The words are untrusted. If one cannot be pasted safely, the whole command is hidden.
 fn quoted(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| say::shell::word(word)).collect();
@@ -58,9 +70,44 @@ fn quoted(words: &[String]) -> String {
 
 fn changed(server: &Server, names: &'static [&'static str], old: &str, new: &str, verify: Message) -> Fix {
     let line = |value: &str| with_options(server, &[(names, value)]);
-    let mut made = fix(line(new), line(old), verify);
+    let exec = || {
+        let mut words = server.command.clone();
+        set_option(&mut words, names, new);
+        Some(vec!["ExecStart=".to_owned(), format!("ExecStart={}", unquoted(&words)?)])
+    };
+    let service = server.unit.as_ref().and_then(|unit| Some(drop_in(unit, &exec()?)));
+    let (command, undo) = service.unwrap_or_else(|| (line(new), line(old)));
+    let mut made = fix(command, undo, verify);
     made.change = Some(Change::Option { names: names.to_vec(), old: old.to_owned(), new: new.to_owned() });
     made
+}
+
+/// A command line for systemd, whose quoting is its own: None where a word would need some.
+fn unquoted(words: &[String]) -> Option<String> {
+    let plain = |word: &String| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@+-".contains(&byte))
+    };
+    (!words.is_empty() && words.iter().all(plain)).then(|| words.join(" "))
+}
+
+/// Writes these lines beside a service's own file and restarts it; and the command that takes it back.
+fn drop_in(unit: &Unit, lines: &[String]) -> (String, String) {
+    let name = &unit.name;
+    let (root, systemctl, dir) = match unit.of_user {
+        true => ("", "systemctl --user", format!(".config/systemd/user/{name}.d")),
+        false => ("sudo ", "sudo systemctl", format!("/etc/systemd/system/{name}.d")),
+    };
+    // A path below the home directory is quoted without it.
+    let home = |path: &str| match unit.of_user {
+        true => format!("~/{}", say::shell::word(path)),
+        false => say::shell::word(path),
+    };
+    let file = home(&format!("{dir}/50-whichkernel.conf"));
+    let lines: Vec<String> = lines.iter().map(|line| say::shell::word(line)).collect();
+    let restart = format!("{systemctl} daemon-reload && {systemctl} restart {}", say::shell::word(name));
+    let (dir, lines) = (home(&dir), lines.join(" "));
+    let write = format!("{root}mkdir -p {dir} && printf '%s\\n' '[Service]' {lines} | {root}tee {file} >/dev/null");
+    (format!("{write} && {restart}"), format!("{root}rm {file} && {restart}"))
 }
 
 fn variable(server: &Server, name: &'static str, old: Option<String>, new: &str, verify: Message) -> Fix {
@@ -73,18 +120,11 @@ fn variable(server: &Server, name: &'static str, old: Option<String>, new: &str,
         line => format!("{name}={} {line}", say::shell::word(value)),
     };
     let unset = || format!("env -u {name} {}", line());
-    let mut made = match &server.unit {
-        Some(unit) => {
-            let file = format!("/etc/systemd/system/{unit}.d/50-whichkernel.conf");
-            let restart = CommandLine::new("sudo systemctl daemon-reload && sudo systemctl restart {}", [unit]);
-            let write = CommandLine::new(
-                "sudo mkdir -p {} && printf '%s\\n' '[Service]' {} | sudo tee {} >/dev/null",
-                [format!("/etc/systemd/system/{unit}.d"), format!("Environment={name}={new}"), file.clone()],
-            );
-            fix(write.and(&restart), CommandLine::new("sudo rm {}", [file]).and(&restart), verify)
-        }
-        None => fix(serve(new), old.as_deref().map_or_else(unset, serve), verify),
+    let (command, undo) = match &server.unit {
+        Some(unit) => drop_in(unit, &[format!("Environment={name}={new}")]),
+        None => (serve(new), old.as_deref().map_or_else(unset, serve)),
     };
+    let mut made = fix(command, undo, verify);
     made.change = Some(Change::Variable { name, old, new: new.to_owned() });
     made
 }
@@ -273,6 +313,12 @@ pub fn power_cap(file: &str, old: u64, new: u64) -> Fix {
         let micro = watts.saturating_mul(1_000_000).to_string();
         CommandLine::new("echo {} | sudo tee {}", [micro.as_str(), file])
     };
+    fix(set(new), set(old), again())
+}
+
+/// By the card's place on the bus.
+pub fn nvidia_power(slot: &str, old: u64, new: u64) -> Fix {
+    let set = |watts: u64| CommandLine::new("sudo nvidia-smi -i {} -pl {}", [slot, &watts.to_string()]).to_string();
     fix(set(new), set(old), again())
 }
 

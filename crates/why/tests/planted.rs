@@ -146,9 +146,10 @@ fn code(facts: &mut Facts, targets: &[&str]) {
         Some(("/opt/lib/libggml-hip.so".into(), targets.iter().map(|target| (*target).to_owned()).collect()));
 }
 
-fn counted(facts: &mut Facts, stubs: u64, matrix: bool) {
+fn counted(facts: &mut Facts, stubs: u64, matrix: u64) {
     code(facts, &["gfx1201"]);
-    facts.cards[0].census = Some(why::facts::Census { stubs, matrix });
+    let kernel = "mul_mat_q<Q4_K,128>".to_owned();
+    facts.cards[0].census = Some(why::facts::Census { kernel, kernels: 2, stubs, matrix });
 }
 
 const PCI: &str = "/sys/devices/pci0000:00/0000:00:01.1";
@@ -227,8 +228,8 @@ fn planted() -> Vec<(&'static str, Id, Run)> {
                 ..run()
             },
         ),
-        ("stub kernels", Id::StubKernels, Run { edit: |facts| counted(facts, 3, true), ..run() }),
-        ("no matrix instructions", Id::NoMatrixUnits, Run { edit: |facts| counted(facts, 0, false), ..run() }),
+        ("stub kernels", Id::StubKernels, Run { edit: |facts| counted(facts, 2, 0), ..run() }),
+        ("no matrix instructions", Id::NoMatrixUnits, Run { edit: |facts| counted(facts, 0, 0), ..run() }),
         ("a debug build", Id::DebugBuild, {
             let run = run();
             let machine = run.machine.link(&format!("/proc/{PID}/exe"), "/src/build/bin/llama-server");
@@ -312,7 +313,7 @@ fn fine() -> Vec<(&'static str, Run)> {
             "a long context that fits",
             Run { command: "/usr/bin/llama-server -m /models/m.gguf -c 65536".into(), ..run() },
         ),
-        ("code for the card", Run { edit: |facts| counted(facts, 0, true), ..run() }),
+        ("code for the card", Run { edit: |facts| counted(facts, 0, 64), ..run() }),
         ("an override to the card's own target", Run { environment: vec!["HSA_OVERRIDE_GFX_VERSION=12.0.1"], ..run() }),
         ("a release build", {
             let run = run();
@@ -434,5 +435,31 @@ fn a_server_elsewhere_is_not_called_fine() {
     let facts = gather::with_server(&machine.host(), &machine.facts(), &BTreeSet::new(), &told);
     let answer = Answer::of(&facts, [None, None], None);
     assert_eq!(answer.verdict.says, Says::NotKnown, "{}", answer.verdict.text);
+    accounted(&answer);
+}
+
+/// NVIDIA's driver writes no state into files; the link is the bus's.
+#[test]
+fn an_nvidia_card_shows_its_link_and_says_what_is_missing() {
+    let place = "/sys/devices/pci0000:00/0000:00:02.0/0000:0a:00.0";
+    let machine = base()
+        .file("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Release\n")
+        .file("/proc/driver/nvidia/gpus/0000:0a:00.0/information", "Model: \t\t NVIDIA H200\nIRQ: 5\n")
+        .file("/dev/nvidia0", "")
+        .file(&format!("{place}/current_link_width"), "8\n")
+        .file(&format!("{place}/max_link_width"), "16\n")
+        .file("/sys/devices/pci0000:00/0000:00:02.0/current_link_width", "16\n")
+        .link("/sys/bus/pci/devices/0000:0a:00.0", "../../../devices/pci0000:00/0000:00:02.0/0000:0a:00.0");
+    let mut run = on(machine);
+    run.machine = run.machine.link(&format!("/proc/{PID}/fd/7"), "/dev/nvidia0");
+    run.mapped = vec!["/opt/lib/libggml-cuda.so"];
+    let facts = run.facts();
+    let state = &facts.card().expect("a card").state;
+    assert_eq!((state.link, state.power, state.vram), (Some((8, 16)), None, None));
+    let answer = Answer::of(&facts, [None, None], None);
+    let link = answer.causes.iter().find(|cause| cause.id == Id::PcieLink).expect("the link");
+    assert!(link.evidence[0].place.ends_with("0000:0a:00.0"), "{link:?}");
+    let open: Vec<&str> = answer.not_checked.iter().map(|one| one.id.name()).collect();
+    assert!(open.contains(&"vram-full") && open.contains(&"power-state"), "{open:?}");
     accounted(&answer);
 }

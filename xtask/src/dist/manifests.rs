@@ -174,6 +174,7 @@ mod tests {
 
     fn release(repository: &str) -> Release {
         Release {
+            target: super::super::release::TARGET,
             name: "whichkernel".into(),
             version: "1.2.3".into(),
             summary: "Which kernel?".into(),

@@ -5,7 +5,7 @@
 //! ROOT is a tar archive of a whole system (`mmdebstrap --variant=essential --include=python3-venv bookworm
 //! bookworm.tar`), whose own tools install the package.
 
-use crate::ports::{self, Root};
+use crate::ports;
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 use std::fs;
@@ -50,7 +50,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
 
 /// Unpacks the archive for Windows beside the other results of ports, and asks its program.
 fn zip(package: &Path) -> anyhow::Result<f64> {
-    let root = Root::ready()?;
+    let root = ports::Root::ready()?;
     // Wine makes its own directories at the first start, which is no part of the installation.
     done(&mut root.command("/", &["wine64", "wineboot", "--init"]))?;
     let place = ports::target().join("unpacked");

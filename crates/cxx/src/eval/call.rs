@@ -4,12 +4,13 @@
 use super::builtin::Builtin;
 use super::dialect::Outside;
 use super::exec::Flow;
+use super::joined::Handing;
 use super::machine::{Frame, Machine};
 use super::records::{Run, Stop};
-use super::value::{Closure, Ty, Value};
+use super::value::{Closure, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment, Type, View};
 use crate::syntax::files::Span;
-use crate::syntax::sym::Sym;
+use crate::syntax::sym::{self, Sym};
 use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -131,10 +132,27 @@ impl<'p> Machine<'p> {
         Ok(result)
     }
 
+    /// `std::size(array)`.
+    fn size_of_array(&mut self, name: &Name, args: &[Expr]) -> Run<Option<Value>> {
+        let ([first, last], [only]) = (name.path.as_slice(), args) else { return Ok(None) };
+        if first.sym != sym::STD || self.program.text(last.sym) != "size" || super::taint::changes(only) {
+            return Ok(None);
+        }
+        Ok(match self.eval(only)? {
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(Value::size(agg.items.len())),
+            _ => None,
+        })
+    }
+
     /// Calls an unknown platform or standard library function. Its result becomes unknown, and so does everything that
     /// it may write to.
     pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
+        if let Some(size) = self.size_of_array(full, args)? {
+            return Ok(size);
+        }
         let outside = self.outside(name);
+        // The call may change what it is given, so its configuration is read first.
+        let config = self.given_configuration(name, args, at)?;
         let values = self.stranger(Some(full), args, at)?;
         if outside == Outside::Work || (outside == Outside::Moves && self.follows) {
             self.hand_to_library(name, at)?;
@@ -146,7 +164,7 @@ impl<'p> Machine<'p> {
         if outside != Outside::Query
             && let Some(remote) = self.remote_among(&values)
         {
-            return self.hand_over(&remote, at);
+            return self.hand_over(&remote, config, at);
         }
         Ok(Value::Opaque(at))
     }
@@ -350,12 +368,17 @@ impl<'p> Machine<'p> {
         if let Some(remote) = self.remote_among(&values)
             && self.outside(name) != Outside::Query
         {
-            let Some(index) = picked.filter(|_| self.follows) else { return self.hand_over(&remote, at) };
+            let Some(index) = picked else { return self.hand_over(&remote, None, at) };
+            let call = Handing { index, explicit, values, at };
+            if !self.follows {
+                return self.hand_over_by(&call, &remote);
+            }
             let before = self.handoffs.len();
-            let result = self.invoke(index, explicit, values, at);
+            let result = self.invoke_joined(&call);
             // If the call could not be followed, it may hand over the function in an unknown configuration.
-            if !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before {
-                self.hand_over(&remote, at)?;
+            if self.seeking.is_none() && !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before
+            {
+                self.hand_over(&remote, None, at)?;
             }
             return result;
         }

@@ -3,7 +3,9 @@
 
 use super::builtin::Builtin;
 use super::machine::Machine;
-use super::records::{Decision, Handoff};
+use super::records::{Decision, Handoff, Run};
+use super::value::Value;
+use crate::syntax::ast::Expr;
 use crate::syntax::vocabulary::Vocabulary;
 
 /// The effect of a call that the sources do not define.
@@ -18,6 +20,9 @@ pub enum Outside {
     Moves,
 }
 
+/// Reads the three values of a configuration from the arguments of a call.
+pub type ReadConfiguration = fn(&mut Machine<'_>, &[Expr]) -> Run<Option<[Value; 3]>>;
+
 #[derive(Debug)]
 pub struct Dialect {
     pub vocabulary: Vocabulary,
@@ -30,6 +35,8 @@ pub struct Dialect {
     pub hands_out_memory: fn(&str) -> bool,
     /// The effect of a function that the sources do not define, by name.
     pub outside: fn(&str) -> Outside,
+    /// The configuration that a call of such a function passes beside the function that it hands over.
+    pub configuration: fn(&str, &[Expr]) -> Option<ReadConfiguration>,
     /// How to display the number in a variable of this name; None to show the number itself.
     pub show: fn(&mut Machine<'_>, &str, i64) -> Option<String>,
     /// The decision that a final hand-off represents. The machine narrows the run to the inputs for which the numbers
@@ -46,6 +53,7 @@ impl Dialect {
         aligned: &[],
         hands_out_memory: |_| false,
         outside: |_| Outside::Unknown,
+        configuration: |_, _| None,
         show: |_, _, _| None,
         decision: |_, _| None,
     };

@@ -4,9 +4,11 @@
 
 use super::dialect::Outside;
 use super::invoke::Given;
+use super::joined::Handing;
 use super::machine::{Frame, Machine};
 use super::records::{Handoff, Run, Stop};
-use super::value::{FnValue, Shape, Ty, Value};
+use super::settings::{Extent, Settings};
+use super::value::{FnValue, Ty, Value};
 use crate::syntax::ast::{Expr, Function, Stmt};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
@@ -36,17 +38,39 @@ impl Machine<'_> {
         (self.dialect.outside)(self.program.text(name))
     }
 
-    /// Handles a call that hands over the remote function passed to it.
-    pub(super) fn hand_over(&mut self, remote: &Rc<FnValue>, at: Span) -> Run<Value> {
-        let handoff = self.handoff_of(remote, [None; 2], &[], at)?;
+    /// A call of something that is not defined here, which hands over the remote function passed to it.
+    pub(super) fn hand_over(&mut self, remote: &Rc<FnValue>, config: Option<Settings>, at: Span) -> Run<Value> {
+        let handoff = self.handoff_of(remote, config, &[], at)?;
         self.handed_over(handoff)?;
         Ok(Value::Opaque(at))
+    }
+
+    /// The configuration among the arguments of a call of something that is not defined here.
+    pub(super) fn given_configuration(&mut self, name: Sym, args: &[Expr], at: Span) -> Run<Option<Settings>> {
+        let program = self.program;
+        let Some(given) = (self.dialect.configuration)(program.text(name), args) else { return Ok(None) };
+        if args.iter().any(super::taint::changes) {
+            return Ok(None);
+        }
+        let values = given(self, args)?;
+        Ok(values.map(|values| values.map(|value| self.setting(&value, at))))
+    }
+
+    /// A call of a function that hands over the remote function passed to it. The call counts as the hand-off; the
+    /// function is run only for the configuration of one that settles the question.
+    pub(super) fn hand_over_by(&mut self, call: &Handing, remote: &Rc<FnValue>) -> Run<Value> {
+        let mut handoff = self.handoff_of(remote, None, &[], call.at)?;
+        if self.configures && (self.decides)(self.program, &handoff) {
+            handoff.config = Some(self.configuration_of(call, remote.name)?);
+        }
+        self.handed_over(handoff)?;
+        Ok(Value::Opaque(call.at))
     }
 
     /// Records work that is done inside a library.
     pub(super) fn hand_to_library(&mut self, name: Sym, at: Span) -> Run<()> {
         let (stack, locals) = (self.names(), Vec::new());
-        self.handed_over(Handoff { name, args: Vec::new(), config: [None; 2], at, stack, library: true, locals })
+        self.handed_over(Handoff { name, args: Vec::new(), config: None, at, stack, library: true, locals })
     }
 
     pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], args: &[Expr], at: Span) -> Run<Value> {
@@ -54,28 +78,15 @@ impl Machine<'_> {
         let Value::Fn(remote) = function else {
             return Err(self.unsure(callee.span, say!("cxx-open-launched")));
         };
-        let mut dims = [None; 2];
-        for (slot, expr) in dims.iter_mut().zip(config) {
-            let value = self.eval(expr)?;
-            *slot = self.dim(&value);
+        // Omitted values are 0.
+        let none = || Ok([Extent::Fixed(0), Extent::Fixed(1), Extent::Fixed(1)]);
+        let mut settings: Settings = [none(), none(), none()];
+        for (slot, expr) in settings.iter_mut().zip(config) {
+            *slot = self.setting_of(expr)?;
         }
-        let handoff = self.handoff_of(&remote, dims, args, at)?;
+        let handoff = self.handoff_of(&remote, Some(settings), args, at)?;
         self.handed_over(handoff)?;
         Ok(Value::Void)
-    }
-
-    fn dim(&mut self, value: &Value) -> Option<[i64; 3]> {
-        let mut number = |value: Option<&Value>| match value {
-            Some(Value::Int(value, dependence, _)) => Some(self.now((*value, *dependence))),
-            _ => None,
-        };
-        match value {
-            Value::Int(..) => Some([number(Some(value))?, 1, 1]),
-            Value::Agg(agg) if matches!(agg.shape, Shape::Struct(_)) => {
-                Some([number(agg.items.first())?, number(agg.items.get(1))?, number(agg.items.get(2))?])
-            }
-            _ => None,
-        }
     }
 
     /// Describes the hand-off of a remote function, with all of its template arguments. Missing template arguments are
@@ -83,7 +94,7 @@ impl Machine<'_> {
     pub fn handoff_of(
         &mut self,
         remote: &Rc<FnValue>,
-        config: [Option<[i64; 3]>; 2],
+        config: Option<Settings>,
         given: &[Expr],
         at: Span,
     ) -> Run<Handoff> {
@@ -126,7 +137,10 @@ impl Machine<'_> {
 
     fn handed_over(&mut self, handoff: Handoff) -> Run<()> {
         self.effects += 1;
-        let decides = (self.decides)(self.program, &handoff);
+        let decides = match self.seeking {
+            Some(wanted) => handoff.name == wanted,
+            None => (self.decides)(self.program, &handoff),
+        };
         if decides && self.exploring {
             self.decision = (self.dialect.decision)(self, &handoff);
         }

@@ -11,15 +11,15 @@ use crate::syntax::ast::Stmt;
 
 /// The state of a machine between two statements.
 #[derive(Clone, Copy)]
-struct Mark {
+pub(super) struct Mark {
     until: i64,
-    undo: usize,
-    stack: usize,
-    handoffs: usize,
+    pub(super) undo: usize,
+    pub(super) stack: usize,
+    pub(super) handoffs: usize,
     frames: usize,
     nested: usize,
     steps: u64,
-    guessed: usize,
+    pub(super) guessed: usize,
 }
 
 /// The largest number of old values kept. A run that writes more cannot be resumed at an earlier statement.
@@ -94,7 +94,7 @@ impl Machine<'_> {
         self.wanted.get(self.wanted.partition_point(|&count| count <= after)).copied()
     }
 
-    fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> Mark {
         Mark {
             until: self.until,
             undo: self.undo.len(),
@@ -107,7 +107,7 @@ impl Machine<'_> {
         }
     }
 
-    fn restore(&mut self, mark: &Mark) {
+    pub(super) fn restore(&mut self, mark: &Mark) {
         self.stack.truncate(mark.stack);
         while self.undo.len() > mark.undo {
             if let Some((place, old)) = self.undo.pop() {
@@ -122,10 +122,10 @@ impl Machine<'_> {
 
     /// Saves the content of a place before it is overwritten.
     pub(super) fn remember(&mut self, place: MemoryPlace) {
-        if !self.exploring {
+        if !self.exploring && self.journals == 0 {
             return;
         }
-        if self.undo.len() >= MAX_UNDO {
+        if self.undo.len() >= MAX_UNDO && self.journals == 0 {
             self.exploring = false;
             return;
         }

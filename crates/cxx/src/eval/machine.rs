@@ -101,6 +101,13 @@ pub struct Machine<'p> {
     /// If true, a function that receives another function to hand over is run to find the configuration. Otherwise the
     /// call counts as the hand-off.
     pub follows: bool,
+    /// If true, the configuration of a hand-off that settles the question is looked for in the function that receives
+    /// the function to hand over.
+    pub configures: bool,
+    /// The function whose configuration is looked for.
+    pub(super) seeking: Option<Sym>,
+    /// How many calls record their changes, so that they can be undone.
+    pub(super) journals: u32,
     /// Hand-offs for which this returns true end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
     pub trace: Option<Vec<AskedCondition>>,
@@ -192,6 +199,9 @@ impl<'p> Machine<'p> {
             handoffs: Vec::new(),
             unfollowed: None,
             follows: false,
+            configures: false,
+            seeking: None,
+            journals: 0,
             decides,
             trace: None,
             trace_stop: None,
@@ -225,6 +235,7 @@ impl<'p> Machine<'p> {
         self.lambdas.clear();
         (self.input, self.from, self.until) = (input, input, until);
         (self.exploring, self.points, self.lost, self.decision) = (false, false, false, None);
+        (self.seeking, self.journals) = (None, 0);
         self.unfollowed = None;
         self.windows.clear();
         self.undo.clear();

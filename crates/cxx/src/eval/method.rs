@@ -170,8 +170,9 @@ impl Machine<'_> {
     ) -> Run<Value> {
         let base = self.base();
         let program = self.program;
-        // The parameters of a partial specialisation differ from the template's arguments.
-        let given = if instance.of.special.is_none() { instance.args.as_slice() } else { &[] };
+        // An explicit specialisation has no parameters of its own.
+        let own = instance.of.special.is_none() || !instance.of.templates.is_empty();
+        let given = if own { instance.args.as_slice() } else { &[] };
         let templates = method.templates.len();
         for (position, param) in method.templates.iter().enumerate() {
             let value = match given.get(position) {

@@ -1,5 +1,6 @@
 //! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies provided.
 
+use super::settings::Settings;
 use super::value::Value;
 use crate::program::Program;
 use crate::syntax::files::Span;
@@ -81,8 +82,8 @@ pub struct Handoff {
     pub name: Sym,
     /// Template arguments by the parameter's name.
     pub args: Vec<(Option<Sym>, Value)>,
-    /// The first two values of a configuration, each with up to three numbers.
-    pub config: [Option<[i64; 3]>; 2],
+    /// The configuration; None if the hand-off names none.
+    pub config: Option<Settings>,
     pub at: Span,
     /// The functions that were active, outermost first.
     pub stack: Vec<Sym>,

@@ -3,11 +3,12 @@
 use super::machine::Machine;
 use super::records::Run;
 use super::value::{Instance, Shape, Ty, Value};
-use crate::syntax::ast::{Base, Enum, Name, Root, TemplateArg, Type, View};
+use crate::syntax::ast::{Base, Enum, Expr, ExprKind, Name, Root, Struct, TemplateArg, Type, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 use say::say;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 
@@ -143,6 +144,39 @@ impl Machine<'_> {
         Ok(ty)
     }
 
+    /// Template arguments with the defaults of those that are omitted.
+    fn with_defaults(&mut self, of: &Arc<Struct>, args: &[Value]) -> Run<Vec<Value>> {
+        let mut all = args.to_vec();
+        for param in of.templates.iter().skip(args.len()) {
+            let Some(default) = &param.default else { break };
+            let instance = Rc::new(Instance { of: of.clone(), args: all.clone() });
+            all.extend(self.within(&instance, |machine| machine.template_values(std::slice::from_ref(default)))?);
+        }
+        Ok(all)
+    }
+
+    /// The parameters of a partial specialisation for these arguments; None if it does not fit.
+    fn bound(&mut self, of: &Arc<Struct>, special: &[TemplateArg], args: &[Value]) -> Run<Option<Vec<Value>>> {
+        if special.len() != args.len() {
+            return Ok(None);
+        }
+        let mut bound: Vec<Option<Value>> = vec![None; of.templates.len()];
+        for (arg, given) in special.iter().zip(args) {
+            if let Some(slot) = parameter(of, arg).and_then(|at| bound.get_mut(at)) {
+                if slot.as_ref().is_some_and(|known| known.same(given) != Some(true)) {
+                    return Ok(None);
+                }
+                *slot = Some(given.clone());
+                continue;
+            }
+            let wanted = self.template_values(std::slice::from_ref(arg))?;
+            if !matches!(wanted.as_slice(), [wanted] if wanted.same(given) == Some(true)) {
+                return Ok(None);
+            }
+        }
+        Ok(bound.into_iter().collect())
+    }
+
     fn find_named(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
         let program = self.program;
         if let (sym::ARRAY, [Value::Type(item), Value::Int(count, 0, _)]) = (name, args.as_slice()) {
@@ -182,19 +216,31 @@ impl Machine<'_> {
                 None => self.enum_of_ints(name, unit),
             };
         }
-        let mut general = None;
-        for of in all.iter().filter(|of| !own || of.unit == unit) {
-            match &of.special {
-                None => general = Some(of),
-                Some(special) => {
-                    let wanted = self.template_values(special)?;
-                    let fits =
-                        wanted.len() == args.len() && wanted.iter().zip(&args).all(|(a, b)| a.same(b) == Some(true));
-                    if fits {
-                        return Ok(Ty::Struct(Rc::new(Instance { of: of.clone(), args })));
-                    }
+        let visible = || all.iter().filter(|of| !own || of.unit == unit);
+        let general = visible().rfind(|of| of.special.is_none());
+        let whole = match general.filter(|_| visible().any(|of| of.special.is_some())) {
+            Some(general) => self.with_defaults(general, &args)?,
+            None => args.clone(),
+        };
+        let mut partial: Option<(&Arc<Struct>, Vec<Value>)> = None;
+        for of in visible() {
+            let Some(special) = &of.special else { continue };
+            if of.templates.is_empty() {
+                let wanted = self.template_values(special)?;
+                if wanted.len() == whole.len() && wanted.iter().zip(&whole).all(|(a, b)| a.same(b) == Some(true)) {
+                    return Ok(Ty::Struct(Rc::new(Instance { of: of.clone(), args })));
+                }
+            } else if let Some(bound) = self.bound(of, special, &whole)? {
+                // The one that leaves the fewest parameters open is the most specialised.
+                match &partial {
+                    Some((_, known)) if known.len() == bound.len() => return Ok(Ty::Unknown),
+                    Some((_, known)) if known.len() < bound.len() => {}
+                    _ => partial = Some((of, bound)),
                 }
             }
+        }
+        if let Some((of, args)) = partial {
+            return Ok(Ty::Struct(Rc::new(Instance { of: of.clone(), args })));
         }
         Ok(match general {
             Some(of) => Ty::Struct(Rc::new(Instance { of: of.clone(), args })),
@@ -334,5 +380,25 @@ impl Machine<'_> {
     pub fn field_names(&self, instance: &Instance) -> Vec<Option<&str>> {
         let fields = &self.program.members(&instance.of).fields;
         fields.iter().map(|field| field.name.map(|name| self.program.text(name))).collect()
+    }
+}
+
+/// The parameter of a partial specialisation that an argument of it stands for.
+fn parameter(of: &Struct, arg: &TemplateArg) -> Option<usize> {
+    let named = |name: &Name| match name.path.as_slice() {
+        [only] if only.args.is_none() && matches!(name.root, Root::Global) => {
+            of.templates.iter().position(|param| param.name == Some(only.sym))
+        }
+        _ => None,
+    };
+    match arg {
+        TemplateArg::Expr(Expr { kind: ExprKind::Local(slot, _), .. }) => Some(*slot as usize),
+        TemplateArg::Expr(Expr { kind: ExprKind::Name(name), .. }) => named(name),
+        TemplateArg::Type(ty) if ty.pointers == 0 && ty.dims.is_empty() => match &ty.base {
+            Base::Local(slot) => Some(*slot as usize),
+            Base::Name(name) => named(name),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -7,7 +7,7 @@ mod row;
 
 pub use cards::{CardLine, Cards};
 pub use events::{OutOfMemory, Program, Refusal, RunEvents};
-pub use row::{BlasCall, LaunchNeeds, SelectedRow};
+pub use row::{BlasCall, BlasChoice, LaunchNeeds, SelectedRow};
 
 use crate::plan::{Map, Plan};
 use crate::{Cell, Checked, Ending, Events, Selected, Unjudged, Verdict, reach_of_cell, shown};
@@ -29,6 +29,8 @@ pub struct ProgramRun<'r> {
     /// The signal that stopped the run.
     pub interrupted: Option<i32>,
     pub selected: Vec<SelectedRow<'r>>,
+    /// The kernels of BLAS calls by the catalogs of the runtime; empty where it has none for the card.
+    pub blas: Vec<BlasChoice>,
     pub events: RunEvents<'r>,
     pub without_code: Vec<WithoutCode<'r>>,
 }
@@ -55,6 +57,8 @@ pub struct CardMap<'r> {
     /// Whether every requested cell has an answer.
     pub reach: Conclusion,
     pub cells: Vec<MapCell<'r>>,
+    /// The kernels of BLAS calls by the catalogs of the runtime; empty where it has none for the card.
+    pub blas: Vec<BlasChoice>,
 }
 
 /// One type at one column count.
@@ -182,6 +186,7 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
             ending: parts.ending,
             interrupted: parts.interrupted,
             selected: parts.selected.iter().filter_map(row).collect(),
+            blas: Vec::new(),
             events: parts.events.into(),
             without_code: parts
                 .unjudged
@@ -215,6 +220,7 @@ impl<'r> CardMaps<'r> {
             run: DevicePlayed::new(&map.plan, shown(&map.reach())),
             reach: map.reach(),
             cells: map.cells.iter().map(|one| cell(map, one)).collect(),
+            blas: Vec::new(),
         };
         CardMaps { runtime, maps: maps.iter().map(map).collect() }
     }

@@ -82,6 +82,26 @@ pub struct BlasCall {
     pub bench: String,
 }
 
+/// The kernel that a BLAS library chooses for a product of the run, computed from the library's catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BlasChoice {
+    /// rocblas or hipblaslt, with its version.
+    pub library: String,
+    pub product: String,
+    /// determined, set, none or not-computed
+    pub verdict: &'static str,
+    /// The number of the solution in the catalog.
+    pub index: Option<i64>,
+    pub kernel: Option<String>,
+    /// The row of a table that led to it, or why there is no answer.
+    pub why: String,
+    pub runner_up: Option<i64>,
+    /// The kernel that the library launched; null where the call was only recorded.
+    pub launched: Option<String>,
+    /// Whether that is the computed one.
+    pub agrees: Option<bool>,
+}
+
 impl From<&record::Blas> for BlasCall {
     fn from(call: &record::Blas) -> BlasCall {
         BlasCall {

@@ -8,16 +8,18 @@ mod products;
 use dryrun::{Blas, Described, Ending, Request, RunRoot, Streams};
 use products::{Random, line, product};
 use runtime::catalogs::{LibraryDir, of_library};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tensile::Files;
 use tensile::select::{Call, Choice, Hardware, Library, Release, Selector};
 
-/// Cards of different targets. Each is used if a catalog supports it.
-const CARDS: [&str; 14] = [
+/// Cards of different targets, and of some targets two with different numbers of compute units; each is asked where a catalog
+/// serves it.
+const CARDS: [&str; 18] = [
     "rx-9070-xt",
     "rx-7900-xtx",
     "8060s",
@@ -32,6 +34,10 @@ const CARDS: [&str; 14] = [
     "vega-64",
     "rx-5700-xt",
     "rx-580",
+    "rx-7900-xt",
+    "mi250x",
+    "rx-7900-gre",
+    "rx-9070",
 ];
 
 /// Products in one run of the oracle.
@@ -215,7 +221,12 @@ impl Comparison<'_> {
 
     /// The library's answers, which are kept between runs.
     fn truth(&self, chunk: usize, seed: u64, file: &Path, calls: &[Call]) -> Truth {
-        let name = format!("{}-{}-{}-{seed}-{chunk}-{}", self.library.name(), self.version, self.card, calls.len());
+        // The answers to other products, or of another program, are not these.
+        let mut asked = DefaultHasher::new();
+        calls.iter().enumerate().for_each(|(id, call)| line(id, call, self.library).hash(&mut asked));
+        include_str!("oracle.c").hash(&mut asked);
+        let name =
+            format!("{}-{}-{}-{seed}-{chunk}-{:016x}", self.library.name(), self.version, self.card, asked.finish());
         let kept = self.done.as_ref().map(|dir| dir.join(name));
         if let Some(text) = kept.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
             let answer = |line: &str| {
@@ -256,6 +267,7 @@ fn computed_choices_are_those_of_the_libraries() {
     }
     let Some(oracle) = Oracle::new(root) else { return };
     let mut table: BTreeMap<(&str, String, String), Account> = BTreeMap::new();
+    let mut seen = HashSet::new();
     for tree in trees() {
         for library in [Library::HipBlasLt, Library::RocBlas] {
             let Some(dir) = of_library(&tree, library.name()).expect("a tree") else { continue };
@@ -264,22 +276,23 @@ fn computed_choices_are_those_of_the_libraries() {
             };
             for card in CARDS {
                 let processor = gpu::find(card).expect("a card").processor().to_owned();
-                // The same release in two trees is compared once.
-                let known = table.contains_key(&(library.name(), version.clone(), processor.clone()));
+                // The same release in two trees is one comparison.
+                let known = !seen.insert((library.name(), version.clone(), card));
                 if known || !dir.listing().has(&format!("TensileLibrary_lazy_{processor}.dat")) {
                     continue;
                 }
                 let (dir, done, oracle) = (&dir, done.clone(), &oracle);
                 let one = Comparison { oracle, dir, library, version: version.clone(), card, done };
-                // Each comparison has its own products.
-                let seed = 20_261_117 + 1_000_000 * table.len() as u64;
-                let account = one.run(seed, deep.unwrap_or(150));
+                // Products of its own for each comparison.
+                let seed = 20_261_118 + 1_000_000 * seen.len() as u64;
+                let account = one.run(seed, deep.unwrap_or(100));
                 eprintln!(
                     "{} {version} {card}: {} asked, {} differ",
                     library.name(),
                     account.asked(),
                     account.different.len()
                 );
+                account.different.iter().take(5).for_each(|line| eprintln!("  {line}"));
                 table.entry((library.name(), version.clone(), processor)).or_default().add(account);
             }
         }

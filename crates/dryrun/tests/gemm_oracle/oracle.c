@@ -3,7 +3,9 @@
  *     oracle hipblaslt|rocblas LIBRARY PRODUCTS CATALOG
  *
  * A line of PRODUCTS holds numbers only: id m n k batch trans_a trans_b type_a type_b type_c type_d compute scale
- * epilogue bias_type lda ldb ldc ldd workspace requested, with the library's own numbers for types. bias_type -1: not set.
+ * epilogue bias_type lda ldb ldc ldd workspace requested beta batch_kind stride_a stride_b stride_c stride_d scale_ab
+ * scale_cd deterministic, with the library's own numbers for types. bias_type, deterministic -1: not set. beta 2: 0.5.
+ * batch_kind 0: strided, 1: arrays of pointers. scale_ab 0: none, 1: scalar, 2: vector.
  * hipBLASLt: prints "id status count index..." per line. rocBLAS: prints "@ id", then what TENSILE_DB=0x8000 prints,
  * then "= status". No headers are needed: the prototypes below are those of the public headers of ROCm 6 and 7. */
 #include <dlfcn.h>
@@ -22,8 +24,9 @@ typedef struct {
 } result;
 
 typedef long long i64;
-static i64 v[21];
-enum { ID, M, N, K, BATCH, TA, TB, A, B, C, D, COMPUTE, SCALE, EPILOGUE, BIAS, LDA, LDB, LDC, LDD, WORKSPACE, REQUESTED };
+static i64 v[30];
+enum { ID, M, N, K, BATCH, TA, TB, A, B, C, D, COMPUTE, SCALE, EPILOGUE, BIAS, LDA, LDB, LDC, LDD, WORKSPACE, REQUESTED,
+       BETA, KIND, SA, SB, SC, SD, SCALE_AB, SCALE_CD, DETERMINISTIC };
 
 static void *library;
 
@@ -37,12 +40,12 @@ static void *symbol(const char *name) {
 }
 
 static int read_line(FILE *file) {
-    for (int i = 0; i < 21; i++)
+    for (int i = 0; i < 30; i++)
         if (fscanf(file, "%lld", &v[i]) != 1) return 0;
     return 1;
 }
 
-static void *layout(int type, i64 rows, i64 cols, i64 ld, int batch) {
+static void *layout(int type, i64 rows, i64 cols, i64 ld, int batch, int64_t stride) {
     static int (*create)(void **, int, uint64_t, uint64_t, int64_t);
     static int (*set)(void *, int, const void *, size_t);
     if (!create) {
@@ -50,7 +53,6 @@ static void *layout(int type, i64 rows, i64 cols, i64 ld, int batch) {
         set = symbol("hipblasLtMatrixLayoutSetAttribute");
     }
     void *out = NULL;
-    int64_t stride = ld * cols;
     create(&out, type, rows, cols, ld);
     set(out, 0, &batch, sizeof batch);
     set(out, 1, &stride, sizeof stride);
@@ -85,15 +87,24 @@ static void lt(FILE *file) {
         if (bias >= 0) desc_set(desc, 4, &bias, sizeof bias);
         if (epilogue & 128) {
             void *aux = (void *)0x10000000;
-            int64_t ld = v[LDD], stride = v[LDD] * v[N];
+            int64_t ld = v[LDD], stride = v[SD];
             desc_set(desc, 10, &aux, sizeof aux);
             desc_set(desc, 11, &ld, sizeof ld);
             desc_set(desc, 12, &stride, sizeof stride);
         }
-        void *a = layout(v[A], v[TA] ? v[K] : v[M], v[TA] ? v[M] : v[K], v[LDA], v[BATCH]);
-        void *b = layout(v[B], v[TB] ? v[N] : v[K], v[TB] ? v[K] : v[N], v[LDB], v[BATCH]);
-        void *c = layout(v[C], v[M], v[N], v[LDC], v[BATCH]);
-        void *d = layout(v[D], v[M], v[N], v[LDD], v[BATCH]);
+        void *scale = (void *)0x20000000;
+        int32_t mode = v[SCALE_AB] == 2 ? 3 : 0;
+        if (v[SCALE_AB]) {
+            desc_set(desc, 5, &scale, sizeof scale);
+            desc_set(desc, 6, &scale, sizeof scale);
+            desc_set(desc, 31, &mode, sizeof mode);
+            desc_set(desc, 32, &mode, sizeof mode);
+        }
+        if (v[SCALE_CD]) desc_set(desc, 8, &scale, sizeof scale);
+        void *a = layout(v[A], v[TA] ? v[K] : v[M], v[TA] ? v[M] : v[K], v[LDA], v[BATCH], v[SA]);
+        void *b = layout(v[B], v[TB] ? v[N] : v[K], v[TB] ? v[K] : v[N], v[LDB], v[BATCH], v[SB]);
+        void *c = layout(v[C], v[M], v[N], v[LDC], v[BATCH], v[SC]);
+        void *d = layout(v[D], v[M], v[N], v[LDD], v[BATCH], v[SD]);
         pref_create(&pref);
         pref_set(pref, 1, &workspace, sizeof workspace);
         int requested = (int)v[REQUESTED], returned = 0;
@@ -121,33 +132,43 @@ static void roc(FILE *file) {
     int (*many)(void *, int, int, int, int, int, const void *, const void *, int, int, i64, const void *, int, int, i64,
                 const void *, const void *, int, int, i64, void *, int, int, i64, int, int, int, int32_t, uint32_t) =
         symbol("rocblas_gemm_strided_batched_ex");
+    int (*arrays)(void *, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int,
+                  const void *, const void *, int, int, void *, int, int, int, int, int, int32_t, uint32_t) =
+        symbol("rocblas_gemm_batched_ex");
+    int (*set_atomics)(void *, int) = symbol("rocblas_set_atomics_mode");
+    int (*get_atomics)(void *, int *) = symbol("rocblas_get_atomics_mode");
+    int usual = 0;
     void *handle = NULL;
-    if (create(&handle)) {
+    if (create(&handle) || get_atomics(handle, &usual)) {
         fprintf(stderr, "rocblas_create_handle failed\n");
         exit(3);
     }
     char *base = (char *)0x7f0000000000;
     void *a = base, *b = base + (1ll << 34), *c = base + (2ll << 34), *d;
     union { double d; float f; int32_t i; uint16_t h; } alpha, zero;
-    memset(&zero, 0, sizeof zero);
     while (read_line(file)) {
         memset(&alpha, 0, sizeof alpha);
-        if (v[COMPUTE] == 152) alpha.d = 1;
-        else if (v[COMPUTE] == 162) alpha.i = 1;
-        else if (v[COMPUTE] == 150) alpha.h = 0x3c00;
-        else alpha.f = 1;
+        memset(&zero, 0, sizeof zero);
+        double beta = v[BETA] == 2 ? 0.5 : v[BETA];
+        if (v[COMPUTE] == 152) alpha.d = 1, zero.d = beta;
+        else if (v[COMPUTE] == 162) alpha.i = 1, zero.i = v[BETA];
+        else if (v[COMPUTE] == 150) alpha.h = 0x3c00, zero.h = (uint16_t[]){0xbc00, 0, 0x3c00, 0x3800}[v[BETA] + 1];
+        else alpha.f = 1, zero.f = beta;
+        set_atomics(handle, v[DETERMINISTIC] < 0 ? usual : !v[DETERMINISTIC]);
         int ta = v[TA] ? 112 : 111, tb = v[TB] ? 112 : 111, status;
-        i64 sa = v[LDA] * (v[TA] ? v[M] : v[K]), sb = v[LDB] * (v[TB] ? v[K] : v[N]);
         /* In place where rocBLAS allows it. */
-        d = v[LDC] == v[LDD] ? c : base + (3ll << 34);
+        d = v[LDC] == v[LDD] && (v[BATCH] == 1 || v[KIND] == 1 || v[SC] == v[SD]) ? c : base + (3ll << 34);
         printf("@ %lld\n", v[ID]);
         fflush(stdout);
-        if (v[BATCH] == 1)
+        if (v[KIND] == 1)
+            status = arrays(handle, ta, tb, v[M], v[N], v[K], &alpha, a, v[A], v[LDA], b, v[B], v[LDB], &zero, c, v[C],
+                            v[LDC], d, v[D], v[LDD], v[BATCH], v[COMPUTE], 0, 0, 0);
+        else if (v[BATCH] == 1)
             status = one(handle, ta, tb, v[M], v[N], v[K], &alpha, a, v[A], v[LDA], b, v[B], v[LDB], &zero, c, v[C],
                          v[LDC], d, v[D], v[LDD], v[COMPUTE], 0, 0, 0);
         else
-            status = many(handle, ta, tb, v[M], v[N], v[K], &alpha, a, v[A], v[LDA], sa, b, v[B], v[LDB], sb, &zero, c,
-                          v[C], v[LDC], v[LDC] * v[N], d, v[D], v[LDD], v[LDD] * v[N], v[BATCH], v[COMPUTE], 0, 0, 0);
+            status = many(handle, ta, tb, v[M], v[N], v[K], &alpha, a, v[A], v[LDA], v[SA], b, v[B], v[LDB], v[SB], &zero,
+                          c, v[C], v[LDC], v[SC], d, v[D], v[LDD], v[SD], v[BATCH], v[COMPUTE], 0, 0, 0);
         fflush(stdout);
         printf("= %d\n", status);
         fflush(stdout);

@@ -1,6 +1,6 @@
 //! Random products from a seed: sizes from models, powers of two and their neighbours, and arbitrary sizes.
 
-use tensile::select::{Call, Compute, DataType, Epilogue, Library};
+use tensile::select::{Batches, Beta, Call, Compute, DataType, Epilogue, Library, Scales};
 
 /// xorshift64*, which gives the same products on every machine.
 pub struct Random(u64);
@@ -47,9 +47,9 @@ const WEIGHTS: [(u64, u64); 14] = [
     (2560, 9728),
 ];
 
-use DataType::{BFloat8, BFloat16, Double, Float, Float8, Float8Fnuz, Half, Int8, Int32};
+use DataType::{BFloat8, BFloat8Fnuz, BFloat16, Double, Float, Float8, Float8Fnuz, Half, Int8, Int32};
 
-const LT: [([DataType; 4], Compute); 22] = [
+const LT: [([DataType; 4], Compute); 30] = [
     ([Half; 4], Compute::F32),
     ([Half; 4], Compute::F32),
     ([BFloat16; 4], Compute::F32),
@@ -72,6 +72,14 @@ const LT: [([DataType; 4], Compute); 22] = [
     ([Half; 4], Compute::F16),
     ([Half; 4], Compute::F32FastBf16),
     ([Float8, Half, Half, Half], Compute::F32FastF16),
+    ([Half, Float8, Half, Half], Compute::F32FastF16),
+    ([Float8Fnuz, BFloat8Fnuz, BFloat16, BFloat16], Compute::F32),
+    ([BFloat8Fnuz, Float8Fnuz, Float, Float], Compute::F32),
+    ([BFloat8Fnuz; 4], Compute::F32),
+    ([Float; 4], Compute::F32FastBf16),
+    ([Float; 4], Compute::F32FastF16),
+    ([Half, Half, BFloat16, BFloat16], Compute::F32),
+    ([Float8, Float8, Half, Float8], Compute::F32),
 ];
 
 const ROC: [([DataType; 4], Compute); 8] = [
@@ -86,7 +94,10 @@ const ROC: [([DataType; 4], Compute); 8] = [
 ];
 
 fn size(random: &mut Random) -> u64 {
-    match random.below(20) {
+    match random.below(24) {
+        20 | 21 => random.of(&[1, 1, 2, 3]),
+        22 => 1 + random.below(1 << 20),
+        23 => random.of(&[65535, 65536, 131_072, 262_143, 1 << 20, 2_000_003]),
         0..5 => 1 << random.below(14),
         5..9 => ((2i64 << random.below(13)) + random.of(&[-1, 1, 2, -2, 3, 8])).max(1) as u64,
         9..15 => {
@@ -95,6 +106,35 @@ fn size(random: &mut Random) -> u64 {
         }
         15..18 => 16 * (1 + random.below(600)),
         _ => 1 + random.below(20000),
+    }
+}
+
+/// Rare attributes of a call, each on its own or with others.
+fn attributes(random: &mut Random, lt: bool, call: &mut Call) {
+    if call.batch > 1 && random.one_in(3) {
+        let mut strides = call.packed_strides();
+        for stride in &mut strides {
+            *stride += random.of(&[0, 0, 1, 8, 4096, 123_457]);
+        }
+        // One A or B for all products of the batch.
+        if random.one_in(4) {
+            strides[usize::from(random.one_in(2))] = 0;
+        }
+        call.strides = Some(strides);
+    }
+    if lt {
+        call.scales = random.of(&[Scales::None, Scales::None, Scales::None, Scales::Scalar, Scales::Vector]);
+        call.scales_output = random.one_in(10);
+        return;
+    }
+    call.beta = random.of(&[Beta::Zero, Beta::Zero, Beta::Zero, Beta::One, Beta::MinusOne, Beta::Other]);
+    if call.compute == Compute::I32 && call.beta == Beta::Other {
+        call.beta = Beta::One;
+    }
+    call.deterministic = random.of(&[None, None, None, Some(true), Some(false)]);
+    if random.one_in(12) {
+        call.batches = Batches::Pointers;
+        call.strides = None;
     }
 }
 
@@ -118,7 +158,10 @@ pub fn product(random: &mut Random, library: Library) -> Call {
         let any = 2 + random.below(198);
         call.batch = random.of(&[2, 3, 4, 8, 16, 32, 64, any]);
     }
-    if m * n * call.batch > 1 << 33 {
+    if random.one_in(20) {
+        call.batch = 1;
+    }
+    if m.saturating_mul(n).saturating_mul(call.batch) > 1 << 33 {
         call.batch = 1;
     }
     call.ld = call.packed();
@@ -140,6 +183,7 @@ pub fn product(random: &mut Random, library: Library) -> Call {
         call.workspace = Some(random.of(&[usual, usual, usual, usual, 0, 1 << 20, 8 << 20, 64 << 20, 128 << 20]));
         call.requested = random.of(&[1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 8, 10, 16, 50]);
     }
+    attributes(random, lt, &mut call);
     call
 }
 
@@ -163,7 +207,7 @@ pub fn line(id: usize, call: &Call, library: Library) -> String {
             (Int8, false) => 160,
             (Int32, false) => 162,
             (BFloat16, false) => 168,
-            (DataType::BFloat8Fnuz, _) => 1001,
+            (BFloat8Fnuz, _) => 1001,
             _ => panic!("{kind:?} is no type of a matrix"),
         }
     };
@@ -186,8 +230,28 @@ pub fn line(id: usize, call: &Call, library: Library) -> String {
     let scale = if lt { kind(call.scale) } else { compute };
     let bias = call.bias_type.map_or(-1, kind);
     let lds: Vec<String> = call.ld.iter().map(u64::to_string).collect();
+    let strides: Vec<String> =
+        call.strides.unwrap_or_else(|| call.packed_strides()).iter().map(u64::to_string).collect();
+    let beta = match call.beta {
+        Beta::Zero => 0,
+        Beta::One => 1,
+        Beta::MinusOne => -1,
+        Beta::Other => 2,
+    };
+    let scales = match call.scales {
+        Scales::None => 0,
+        Scales::Scalar => 1,
+        Scales::Vector => 2,
+    };
+    let last = format!(
+        "{beta} {} {} {scales} {} {}",
+        u8::from(call.batches == Batches::Pointers),
+        strides.join(" "),
+        u8::from(call.scales_output),
+        call.deterministic.map_or(-1, i32::from)
+    );
     format!(
-        "{} {ops} {} {compute} {scale} {} {bias} {} {} {}\n",
+        "{} {ops} {} {compute} {scale} {} {bias} {} {} {} {last}\n",
         numbers.join(" "),
         kinds.join(" "),
         call.epilogue.number(),

@@ -2,6 +2,7 @@
 //! every key.
 
 mod file;
+mod mapped;
 mod place;
 mod slips;
 pub(crate) mod topics;

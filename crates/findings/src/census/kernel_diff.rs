@@ -2,6 +2,7 @@
 
 use crate::census::count_object::{Bytes, Digest, KernelFacts};
 use crate::census::group::{Group, Groups};
+use crate::census::kernel_names::renamed;
 use answer::Answer;
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use isa::Family;
@@ -61,6 +62,34 @@ impl Side {
         Ok(side)
     }
 
+    /// Adds another file of the same directory. A kernel that both have is one kernel if its bytes are equal.
+    pub fn join(&mut self, other: Side) -> Result<(), Several> {
+        if self.target.is_empty() {
+            self.target.clone_from(&other.target);
+        }
+        if other.target != self.target && !other.target.is_empty() {
+            return Err(Several { file: self.file.clone(), targets: vec![self.target.clone(), other.target] });
+        }
+        self.repeated += other.repeated;
+        self.complete &= other.complete;
+        self.shared = match (self.shared.take(), other.shared) {
+            (Some(mut own), Some(more)) => {
+                own.extend(more);
+                Some(own)
+            }
+            _ => None,
+        };
+        for (name, group) in other.kernels {
+            match self.kernels.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert(group);
+                }
+                Entry::Occupied(known) => self.repeated += usize::from(known.get().bytes != group.bytes),
+            }
+        }
+        Ok(())
+    }
+
     fn answer(&self) -> SideAnswer {
         let (file, target) = (self.file.clone(), self.target.clone());
         SideAnswer { file, target, kernels: self.kernels.len(), repeated: self.repeated }
@@ -80,11 +109,20 @@ pub struct KernelDiff {
     pub kernels: usize,
     /// How many of them differ.
     pub differ: usize,
+    /// Kernels that were compared although their names differ: versions in namespaces, or parameters that one name does not state.
+    pub renamed: Vec<Renamed>,
     pub differences: Vec<KernelDifference>,
 }
 
 impl Answer for KernelDiff {
     const SCHEMA: &'static str = "whichkernel.diff-kernel/1";
+}
+
+/// One kernel under two names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Renamed {
+    pub a: String,
+    pub b: String,
 }
 
 /// One side of the comparison.
@@ -112,8 +150,10 @@ pub struct KernelDifference {
 /// A kernel that is on at least one side.
 #[derive(Debug)]
 pub struct Pair<'s> {
-    /// The demangled name.
+    /// The demangled name, of A where it has the kernel.
     pub name: String,
+    /// The demangled name in B, where it is another one: the release put its version into the name, or added parameters.
+    pub renamed: Option<String>,
     pub a: Option<&'s Group>,
     pub b: Option<&'s Group>,
     pub differences: Vec<KernelDifference>,
@@ -121,16 +161,38 @@ pub struct Pair<'s> {
 
 /// Every kernel of either side; `mnemonics` compares mnemonics instead of families.
 pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
-    let names: BTreeSet<&String> = a.kernels.keys().chain(b.kernels.keys()).collect();
     let one_target = a.target == b.target;
-    let pair = |name: &String| {
-        let (a, b) = (a.kernels.get(name), b.kernels.get(name));
-        let facts = [a, b].into_iter().flatten().find_map(|group| group.facts.as_ref());
-        let name = facts.map_or_else(|| name.clone(), |facts| facts.name.clone());
-        let differences = differences(&name, a, b, mnemonics, one_target);
-        Pair { name, a, b, differences }
+    let pair = |one: Option<(&String, &'s Group)>, other: Option<(&String, &'s Group)>| {
+        let mut names = [one, other].into_iter().flatten().map(|(name, group)| demangled(name, group).to_owned());
+        let name = names.next().unwrap_or_default();
+        let renamed = names.next().filter(|other| *other != name);
+        let (one, other) = (one.map(|(_, group)| group), other.map(|(_, group)| group));
+        let differences = differences(&name, one, other, mnemonics, one_target);
+        Pair { name, renamed, a: one, b: other, differences }
     };
-    names.into_iter().map(pair).collect()
+    let rest = |side: &'s Side, other: &Side| -> BTreeMap<&'s str, (&'s String, &'s Group)> {
+        let alone = side.kernels.iter().filter(|(name, _)| !other.kernels.contains_key(*name));
+        alone.map(|(name, group)| (demangled(name, group), (name, group))).collect()
+    };
+    let (mut only_a, mut only_b) = (rest(a, b), rest(b, a));
+    let names = |side: &BTreeMap<&'s str, _>| side.keys().copied().collect::<Vec<&'s str>>();
+    let moved = renamed(&names(&only_a), &names(&only_b));
+    let mut out: Vec<Pair<'s>> =
+        a.kernels.iter().filter_map(|one| Some(pair(Some(one), Some(b.kernels.get_key_value(one.0)?)))).collect();
+    out.extend(moved.into_iter().map(|(one, other)| pair(only_a.remove(one), only_b.remove(other))));
+    // Two symbols with one demangled name keep their own rows.
+    let paired: BTreeSet<*const Group> =
+        out.iter().flat_map(|pair| [pair.a, pair.b]).flatten().map(std::ptr::from_ref).collect();
+    let left = |side: &'s Side| side.kernels.iter().filter(|(_, group)| !paired.contains(&std::ptr::from_ref(*group)));
+    let alone: Vec<Pair<'s>> =
+        left(a).map(|one| pair(Some(one), None)).chain(left(b).map(|other| pair(None, Some(other)))).collect();
+    out.extend(alone);
+    out.sort_by(|a, b| a.name.cmp(&b.name));
+    out
+}
+
+fn demangled<'s>(name: &'s str, group: &'s Group) -> &'s str {
+    group.facts.as_ref().map_or(name, |facts| facts.name.as_str())
 }
 
 /// The conclusion excludes code that was not decoded and kernels that share their name with a compared one.
@@ -164,6 +226,10 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
         conclusion: basis.equality(differ as u64),
         kernels: pairs.len(),
         differ,
+        renamed: pairs
+            .iter()
+            .filter_map(|pair| Some(Renamed { a: pair.name.clone(), b: pair.renamed.clone()? }))
+            .collect(),
         differences: pairs.iter().flat_map(|pair| pair.differences.clone()).collect(),
     }
 }
@@ -296,6 +362,28 @@ mod tests {
         let other = side("b", &[("k", 8), ("more", 8)], true);
         let found = kernel_diff(&one, &other, &pairs(&one, &other, false));
         assert_eq!((found.differ, found.differences[0].what.as_str(), found.differences[0].a), (1, "kernel", None));
+    }
+
+    #[test]
+    fn a_kernel_is_compared_under_its_new_name() {
+        let (a, b) = (side("a", &[("p::P_1_NS::f", 8), ("g", 8)], true), side("b", &[("p::f", 9), ("h", 8)], true));
+        let found = kernel_diff(&a, &b, &pairs(&a, &b, false));
+        assert_eq!(found.renamed, [Renamed { a: "p::P_1_NS::f".to_owned(), b: "p::f".to_owned() }]);
+        let what: Vec<&str> = found.differences.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!((found.kernels, what), (3, vec!["kernel", "kernel", "code bytes"]));
+    }
+
+    #[test]
+    fn files_of_a_directory_are_one_side() {
+        let mut joined = side("a", &[("k", 8)], true);
+        joined.join(side("b", &[("k", 8), ("l", 8)], true)).unwrap();
+        assert_eq!((joined.kernels.len(), joined.repeated, joined.complete), (2, 0, true));
+        let mut other = side("c", &[("k", 8)], false);
+        other.kernels.values_mut().for_each(|group| group.bytes = None);
+        joined.join(other).unwrap();
+        let target = Side { target: "gfx1200".to_owned(), ..side("d", &[], true) };
+        assert_eq!(joined.join(target).unwrap_err().targets, ["gfx1201", "gfx1200"]);
+        assert_eq!((joined.repeated, joined.complete, joined.shared), (1, false, None));
     }
 
     #[test]

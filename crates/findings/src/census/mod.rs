@@ -4,6 +4,7 @@ mod conclusions;
 mod count_object;
 mod group;
 mod kernel_diff;
+mod kernel_names;
 mod mix;
 mod question;
 

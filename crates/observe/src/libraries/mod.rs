@@ -2,13 +2,16 @@
 //! Shipped.
 //!
 //! `inspect --record` and `investigate` write the same: NEEDED edges and chains of GPU libraries, files per target of
-//! each catalog, and how a catalog serves the requested GPU.
+//! each catalog, and how a catalog serves the requested GPU. `explain gemm --record` writes the kernels that a catalog leads
+//! to, on the rung Declared.
 
 mod catalogs;
+mod choice;
 mod needed;
 mod observer;
 
 pub use crate::libraries::catalogs::{catalog, serves};
+pub use crate::libraries::choice::{Decided, choice};
 pub use crate::libraries::needed::needed;
 pub use crate::libraries::observer::RuntimeLibraries;
 

@@ -1,6 +1,7 @@
 //! One length in two lanes: both times, whether they differ, and which paths and kernels do.
 
-use super::difference::{Difference, adjusted, difference};
+use super::difference::{Difference, Noise, STRIKING, adjusted, compared, medians};
+use super::starts::Times;
 use crate::answer::Probe;
 use crate::live::Plan;
 use crate::speed::Spread;
@@ -15,11 +16,12 @@ pub struct Compared {
     pub what: What,
     pub lane: String,
     pub against: String,
-    /// The time of the lane that it is compared with.
+    /// The medians of the starts of the lane that it is compared with.
     pub first_ms: Spread,
     pub other_ms: Spread,
     #[serde(flatten)]
     pub difference: Difference,
+    pub noise: Noise,
     /// `p` corrected for the number of comparisons (Holm).
     pub p_adjusted: f64,
     pub verdict: Verdict,
@@ -63,22 +65,24 @@ pub struct PathPair {
     pub both: bool,
 }
 
-/// A difference counts if its p is below this.
-const STRIKING: f64 = 0.05;
+/// The probes of one start.
+type Probes<'p> = Vec<&'p Probe>;
 
 /// By lane and length; every other lane is compared with the first.
-pub fn lengths(lanes: &[(&str, &[Probe])]) -> Vec<Compared> {
+pub fn lengths(lanes: &[(&str, &[Probes<'_>])]) -> Vec<Compared> {
     let mut list = Vec::new();
     let Some(((first, own), others)) = lanes.split_first() else { return list };
+    let wanted = measured(own);
     for (other, theirs) in others {
-        for (asked, what) in measured(own) {
+        for (asked, what) in wanted.iter().copied() {
             let (a, b) = (times(own, asked, what), times(theirs, asked, what));
-            let (Some(first_ms), Some(other_ms), Some(difference)) =
-                (Spread::of(a.iter().copied()), Spread::of(b.iter().copied()), difference(&a, &b))
+            let (Some(first_ms), Some(other_ms), Some((difference, noise))) =
+                (Spread::of(medians(&a)), Spread::of(medians(&b)), compared(&a, &b, wanted.len() * others.len()))
             else {
                 continue;
             };
-            let (only_first, only_other) = kernels(own, theirs, asked, what);
+            let (own, theirs) = (own.concat(), theirs.concat());
+            let (only_first, only_other) = kernels(&own, &theirs, asked, what);
             list.push(Compared {
                 asked,
                 what,
@@ -87,33 +91,41 @@ pub fn lengths(lanes: &[(&str, &[Probe])]) -> Vec<Compared> {
                 first_ms,
                 other_ms,
                 difference,
+                noise,
                 p_adjusted: 1.0,
                 verdict: Verdict::Undecided,
-                paths: pairs(own, theirs, asked, what).into_iter().filter(|pair| pair.first != pair.other).collect(),
+                paths: pairs(&own, &theirs, asked, what).into_iter().filter(|pair| pair.first != pair.other).collect(),
                 only_first,
                 only_other,
             });
         }
     }
-    let surer = adjusted(&list.iter().map(|one| one.difference.p).collect::<Vec<_>>());
-    for (one, p) in list.iter_mut().zip(surer) {
-        one.p_adjusted = p;
-        one.verdict = match () {
-            () if p >= STRIKING => Verdict::Undecided,
-            () if one.difference.ratio < 1.0 => Verdict::Faster,
-            () => Verdict::Slower,
-        };
+    let judged = verdicts(&list.iter().map(|one| one.difference).collect::<Vec<_>>());
+    for (one, (p, verdict)) in list.iter_mut().zip(judged) {
+        (one.p_adjusted, one.verdict) = (p, verdict);
     }
     list
 }
 
+/// What each of these comparisons says, and its p over all of them.
+pub fn verdicts(list: &[Difference]) -> Vec<(f64, Verdict)> {
+    let surer = adjusted(&list.iter().map(|one| one.p).collect::<Vec<_>>());
+    let verdict = |(one, p): (&Difference, f64)| match () {
+        () if p >= STRIKING => (p, Verdict::Undecided),
+        () if one.ratio < 1.0 => (p, Verdict::Faster),
+        () => (p, Verdict::Slower),
+    };
+    list.iter().zip(surer).map(verdict).collect()
+}
+
 /// Whether the paths are the same, where both lanes have a known path.
-pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan) -> Conclusion {
+pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probes<'_>])], plan: &Plan) -> Conclusion {
     let (mut known, mut different, mut rung) = (0, 0, Rung::Completed);
     let mut unknown: BTreeMap<(String, LeftOutWhy), u64> = BTreeMap::new();
-    let probes = |name: &str| lanes.iter().find(|(lane, _)| *lane == name).map_or(&[][..], |(_, probes)| *probes);
+    let probes = |name: &str| lanes.iter().find(|(lane, _)| *lane == name).map(|(_, starts)| starts.concat());
     for one in lengths {
-        for pair in pairs(probes(&one.against), probes(&one.lane), one.asked, one.what) {
+        let (own, theirs) = (probes(&one.against).unwrap_or_default(), probes(&one.lane).unwrap_or_default());
+        for pair in pairs(&own, &theirs, one.asked, one.what) {
             if pair.first.is_some() && pair.other.is_some() {
                 known += 1;
                 rung = rung.min(pair.rung);
@@ -140,30 +152,43 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan
 }
 
 /// The lengths that were measured.
-fn measured(probes: &[Probe]) -> BTreeSet<(u64, What)> {
-    probes.iter().filter_map(|probe| Some((probe.asked?, what(probe)))).collect()
+fn measured(starts: &[Probes<'_>]) -> BTreeSet<(u64, What)> {
+    starts.iter().flatten().filter_map(|probe| Some((probe.asked?, what(probe)))).collect()
+}
+
+/// Every time of one start, by length.
+pub fn times_of(probes: &[Probe]) -> Vec<Times> {
+    let start = [probes.iter().collect::<Probes<'_>>()];
+    let all = measured(&start).into_iter().map(|(asked, what)| {
+        let ms = times(&start, asked, what).concat();
+        Times { asked, what, ms }
+    });
+    all.collect()
 }
 
 fn what(probe: &Probe) -> What {
     if probe.eval_count.is_some_and(|count| count > 1) { What::Decode } else { What::Prompt }
 }
 
-fn of(probes: &[Probe], asked: u64, wanted: What) -> impl Iterator<Item = &Probe> {
-    probes.iter().filter(move |probe| probe.asked == Some(asked) && what(probe) == wanted)
+fn of<'p>(probes: &[&'p Probe], asked: u64, wanted: What) -> impl Iterator<Item = &'p Probe> {
+    probes.iter().copied().filter(move |probe| probe.asked == Some(asked) && what(probe) == wanted)
 }
 
-fn times(probes: &[Probe], asked: u64, wanted: What) -> Vec<f64> {
+/// The times of each start.
+fn times(starts: &[Probes<'_>], asked: u64, wanted: What) -> Vec<Vec<f64>> {
     let time = |probe: &Probe| match wanted {
         What::Prompt => probe.prompt_ms,
         What::Decode => probe.decode_per_second().map(|rate| 1e3 / rate),
     };
-    of(probes, asked, wanted).filter(|probe| probe.is_exact()).filter_map(time).collect()
+    let exact =
+        |probes: &Probes<'_>| of(probes, asked, wanted).filter(|probe| probe.is_exact()).filter_map(time).collect();
+    starts.iter().map(exact).collect()
 }
 
 /// Both paths of every type and width of this length.
-fn pairs(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> Vec<PathPair> {
+fn pairs(own: &[&Probe], theirs: &[&Probe], asked: u64, wanted: What) -> Vec<PathPair> {
     type Zones = BTreeMap<(String, u64), (Option<String>, Rung)>;
-    let zones = |probes: &[Probe]| -> Zones {
+    let zones = |probes: &[&Probe]| -> Zones {
         let zones = of(probes, asked, wanted).flat_map(|probe| &probe.zones);
         zones.map(|zone| ((zone.ty.clone(), zone.columns), (zone.path.clone(), zone.rung))).collect()
     };
@@ -181,8 +206,8 @@ fn pairs(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> Vec<PathP
 }
 
 /// Kernels that were seen in only one of the lanes; empty if one was not watched.
-fn kernels(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> (Vec<String>, Vec<String>) {
-    let seen = |probes: &[Probe]| -> Option<BTreeSet<String>> {
+fn kernels(own: &[&Probe], theirs: &[&Probe], asked: u64, wanted: What) -> (Vec<String>, Vec<String>) {
+    let seen = |probes: &[&Probe]| -> Option<BTreeSet<String>> {
         let lists = of(probes, asked, wanted).filter_map(|probe| probe.launches.as_ref());
         let mut all: Option<BTreeSet<String>> = None;
         lists.for_each(|list| {

@@ -3,6 +3,9 @@
 //! The ratio is the Hodges-Lehmann estimate on logarithms (the median of all pairwise ratios), its interval and `p`
 //! come from the exact distribution of Mann and Whitney's U: no distribution of the times is assumed, and an outlier
 //! affects neither.
+//!
+//! Times come in processes. Each process gives one value, the median of its times: requests to one process share its speed, so
+//! counting each of them reports differences between two processes, not between two settings.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +21,91 @@ pub struct Difference {
     pub confidence: f64,
     /// The probability of such a difference by chance, over all assignments of the runs.
     pub p: f64,
+}
+
+/// How much the times vary from process to process and within one, and what that allows to find.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Noise {
+    /// The standard deviation between processes, as a share of the time; null with one process per lane.
+    pub between: Option<f64>,
+    /// The standard deviation within a process; null with one request per process.
+    pub within: Option<f64>,
+    /// The smallest difference that four of five such comparisons find, as a share of the time.
+    pub smallest: Option<f64>,
+    /// Processes per lane with which four of five comparisons find a difference of 10 %.
+    pub starts_for_tenth: Option<u64>,
+}
+
+/// A difference counts if its p over all comparisons is below this. Not 0.05: the number of starts follows from the noise, and that
+/// makes up to a fifth more of chance (simulated in `tests/lanes_by_chance.rs`).
+pub const STRIKING: f64 = 0.03;
+/// Four of five.
+const POWER: f64 = 0.8;
+/// The rank test needs 1 / 0.955 times as many values as the t test on normal data (Hodges and Lehmann 1956); the rest is for a
+/// noise that is itself estimated from few starts (Browne 1995).
+const RESERVE: f64 = 1.2 / 0.955;
+
+/// Two lists of processes with their times, as one of `comparisons` comparisons. None if a lane has no valid time.
+pub fn compared(first: &[Vec<f64>], second: &[Vec<f64>], comparisons: usize) -> Option<(Difference, Noise)> {
+    let (a, b) = (medians(first), medians(second));
+    let difference = difference(&a, &b)?;
+    let logs = |list: &[f64]| -> Vec<f64> { list.iter().map(|time| time.ln()).collect() };
+    let of_medians = pooled(&[logs(&a), logs(&b)]);
+    let inside: Vec<Vec<f64>> = first.iter().chain(second).map(|times| logs(times)).collect();
+    let within = pooled(&inside);
+    let each = inside.iter().map(Vec::len).sum::<usize>() as f64 / inside.len().max(1) as f64;
+    let means = |lane: &[Vec<f64>]| -> Vec<f64> {
+        let filled = lane.iter().filter(|times| !times.is_empty());
+        filled.map(|times| logs(times).iter().sum::<f64>() / times.len() as f64).collect()
+    };
+    let between =
+        pooled(&[means(first), means(second)]).map(|all| (all - within.unwrap_or(0.0) / each).max(0.0).sqrt());
+    let tail = STRIKING / 2.0 / comparisons.max(1) as f64;
+    let sure = quantile(1.0 - tail) + quantile(POWER);
+    let count = a.len().min(b.len()) as f64;
+    let smallest = of_medians.map(|variance| (sure * (2.0 * RESERVE * variance / count).sqrt()).exp_m1());
+    let needed = of_medians.map(|variance| (2.0 * RESERVE * variance * (sure / 1.1_f64.ln()).powi(2)).ceil());
+    let starts_for_tenth = needed.map(|needed| needed.clamp(least(tail), 1e6) as u64);
+    Some((difference, Noise { between, within: within.map(f64::sqrt), smallest, starts_for_tenth }))
+}
+
+/// The median of each process that has times.
+pub fn medians(lane: &[Vec<f64>]) -> Vec<f64> {
+    lane.iter()
+        .filter_map(|times| crate::speed::Spread::of(times.iter().copied()))
+        .map(|spread| spread.median)
+        .collect()
+}
+
+/// The variance within the groups, over all of them.
+fn pooled(groups: &[Vec<f64>]) -> Option<f64> {
+    let (mut squares, mut free) = (0.0, 0_usize);
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        let mean = group.iter().sum::<f64>() / group.len() as f64;
+        squares += group.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        free += group.len() - 1;
+    }
+    (free > 0).then(|| squares / free as f64)
+}
+
+/// The fewest processes per lane whose clearest order is rarer by chance than `tail`.
+fn least(tail: f64) -> f64 {
+    let (mut n, mut orders) = (1.0_f64, 2.0_f64);
+    while 1.0 / orders >= tail {
+        n += 1.0;
+        orders *= (2.0 * n) * (2.0 * n - 1.0) / (n * n);
+    }
+    n
+}
+
+/// The value that a share of the normal distribution is below.
+fn quantile(share: f64) -> f64 {
+    let (mut low, mut high) = (-8.0, 8.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if lower(middle) < share { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
 }
 
 /// The confidence level of the interval.
@@ -67,20 +155,18 @@ impl Tail {
         if n > EXACT || m > EXACT {
             return Tail { cumulative: Vec::new(), normal };
         }
-        // Mann and Whitney 1947: the number of orders of n and m with U = u, by whether the largest element is in the
-        // second or the first list.
-        let mut table = vec![vec![vec![0.0_f64; n * m + 1]; m + 1]; n + 1];
-        for i in 0..=n {
-            for j in 0..=m {
-                for u in 0..=i * j {
-                    table[i][j][u] = match (i, j) {
-                        (0, _) | (_, 0) => f64::from(u8::from(u == 0)),
-                        _ => table[i][j - 1][u] + if u >= j { table[i - 1][j][u - j] } else { 0.0 },
-                    };
-                }
+        // The orders of n and m with U = u are the coefficients of a Gaussian binomial: the product over i of
+        // (1 - q^(m+i)) / (1 - q^i). Those of small u follow from smaller ones only, so rounding does not reach the tail.
+        let mut counts = vec![0.0_f64; n * m + 1];
+        counts[0] = 1.0;
+        for i in 1..=n {
+            for u in (m + i..counts.len()).rev() {
+                counts[u] -= counts[u - m - i];
+            }
+            for u in i..counts.len() {
+                counts[u] += counts[u - i];
             }
         }
-        let counts = &table[n][m];
         let all: f64 = counts.iter().sum();
         let mut sum = 0.0;
         let cumulative = counts.iter().map(|count| {
@@ -140,6 +226,27 @@ mod tests {
         let exact = Tail::new(40, 40);
         let near = Tail { cumulative: Vec::new(), normal: exact.normal };
         assert!((exact.at_most(650) - near.at_most(650)).abs() < 0.002);
+        assert!((quantile(0.975) - 1.959_964).abs() < 1e-5 && (quantile(0.8) - 0.841_621).abs() < 1e-5);
+        // Four against four have 70 orders, five against five 252.
+        assert_eq!((least(0.02), least(0.01), least(1.0 / 252.0)), (4.0, 5.0, 6.0));
+    }
+
+    /// Ten requests to each of two processes are two measurements, not twenty.
+    #[test]
+    fn a_process_counts_once() {
+        let fast = vec![10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0];
+        let slow: Vec<f64> = fast.iter().map(|time| time * 1.3).collect();
+        let flat: Vec<f64> = fast.iter().chain(&slow).copied().collect();
+        assert!(difference(&fast, &slow).unwrap().p < 1e-3 && flat.len() == 20);
+        let (one, noise) = compared(&[fast.clone()], &[slow.clone()], 1).unwrap();
+        assert_eq!((one.p, noise.between, noise.starts_for_tenth), (1.0, None, None));
+        let (many, noise) = compared(&[fast.clone(), slow.clone()], &[slow, fast], 1).unwrap();
+        assert!((many.ratio - 1.0).abs() < 1e-9 && many.p > 0.9, "{many:?}");
+        // ln 1.3 / sqrt 2 between them, about 0.8 % within.
+        let (between, within) = (noise.between.unwrap(), noise.within.unwrap());
+        assert!((between - 0.1855).abs() < 1e-3 && (within - 0.008).abs() < 1e-3, "{noise:?}");
+        assert!(noise.starts_for_tenth.unwrap() > 50, "{noise:?}");
+        assert_eq!(compared(&[vec![]], &[vec![1.0]], 1), None);
     }
 
     #[test]

@@ -1,17 +1,21 @@
-//! Lanes: the same ladder under different settings of one server, interleaved, with a test whether a difference is more
-//! than chance.
+//! Lanes: the same ladder under different settings of one server, interleaved, and whether the difference is more than chance.
+//!
+//! A process has a speed of its own: where its memory lies, which cores it got, what the machine did when it started. Requests to one
+//! process are therefore not independent, so a lane is a list of starts, and every start counts once.
 
 mod compared;
 mod difference;
 mod lane;
 mod serving;
+mod starts;
 
-pub use compared::{Compared, PathPair, Verdict, What};
-pub use difference::{Difference, difference};
+pub use compared::{Compared, PathPair, Verdict, What, verdicts};
+pub use difference::{Difference, Noise, STRIKING, compared as processes, difference};
 pub use lane::{Lane, LaneError};
 pub use serving::Serving;
+pub use starts::{Start, Starts, Times};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Probe};
 use crate::launches::Onlooker;
 use crate::live::{Ended, Live, Plan, Run, Session};
 use evidence::Conclusion;
@@ -20,13 +24,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// The same questions to one server under several settings: both times of each length, whether they differ by more than
+/// The same requests to one server under several settings: the times for each length, whether they differ by more than
 /// chance, and the paths and kernels that differ.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Lanes {
     pub lanes: Vec<Ran>,
     /// Every length in each other lane, compared with the first.
     pub lengths: Vec<Compared>,
+    /// How often each lane's server was started: each start is one measurement.
+    pub starts: u64,
+    /// How many starts a difference of 10 % needs, by the noise of the first ones; null if it was not estimated.
+    pub starts_for_tenth: Option<u64>,
     /// Whether the paths of the lanes are the same, as far as they are known, on the best rung that both have.
     pub paths: Conclusion,
     /// Why the run ended before its last question.
@@ -47,110 +55,150 @@ pub struct Ran {
     pub variables: Vec<String>,
     /// The command that was started.
     pub command: Vec<String>,
-    /// Null if its server did not answer.
+    /// The answer of its first start, with the failed requests of all starts. Null if its server did not answer.
     pub answer: Option<Answer>,
+    /// Every start in order, with every time.
+    pub starts: Vec<Start>,
 }
 
 /// Starts observing a server by its process; the error says why that is not possible.
 pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, Message> + 'a;
 
-/// Starts a server for every lane, each at its own address, and asks all of them the same questions in turn.
-pub fn compare(
-    lanes: &[Lane],
-    command: &[String],
-    live: &Live,
-    plan: &Plan,
-    home: &Path,
-    mut eyes: Option<&mut Eyes<'_>>,
-    progress: &mut dyn FnMut(&Message),
-) -> (Lanes, Vec<Run>) {
-    let mut ran: Vec<Ran> = lanes
-        .iter()
-        .map(|lane| Ran { name: lane.name.clone(), variables: lane.words(), command: Vec::new(), answer: None })
-        .collect();
-    let (mut sessions, mut servers): (Vec<Session>, Vec<Serving>) = Default::default();
-    let mut ended = None;
-    for (lane, into) in lanes.iter().zip(&mut ran) {
-        progress(&say!("probe-progress-start", name = lane.name));
-        let opened = Serving::start(lane, command, live.at.key.clone(), home).and_then(|server| {
-            into.command = server.command.clone();
-            let mut live = live.clone();
-            live.at = server.at.clone();
-            live.logs.push(server.log.clone());
-            live.pids = vec![server.pid()];
-            live.command = server.command.clone();
-            let mut missing = None;
-            let onlooker = eyes.as_mut().and_then(|eyes| match eyes(server.pid()) {
-                Ok(onlooker) => Some(onlooker),
-                Err(why) => {
-                    missing = Some(why);
-                    None
-                }
-            });
-            servers.push(server);
-            let mut session = Session::open(live, onlooker)?;
-            if let Some(why) = missing {
-                session.leave_out("--watch", why);
-            }
-            Ok(session)
-        });
-        match opened {
-            Ok(session) => sessions.push(session),
-            Err(error) => {
-                ended = Some(say!("about-why", what = lane.name, why = error));
-                break;
-            }
-        }
-    }
-    if ended.is_none() {
-        ended = asked(&mut sessions, lanes, plan, progress).err().map(|(what, why)| say!("about-why", what, why));
-    }
-    let finished = sessions.into_iter().map(|session| session.finish(ended.clone().map(Ended::Server)));
-    let runs: Vec<Run> = finished.collect();
-    drop(servers);
-    for (into, run) in ran.iter_mut().zip(&runs) {
-        into.answer = Some(run.answer.clone());
-    }
-    let probes: Vec<(&str, &[crate::answer::Probe])> =
-        lanes.iter().zip(&runs).map(|(lane, run)| (lane.name.as_str(), run.every.as_slice())).collect();
-    let lengths = compared::lengths(&probes);
-    let paths = compared::paths_agree(&lengths, &probes, plan);
-    (Lanes { lanes: ran, lengths, paths, ended }, runs)
+/// What a comparison says while it runs.
+#[derive(Debug)]
+pub enum Told {
+    /// Where it is.
+    Progress(Message),
+    /// Something to keep on the screen.
+    Note(Message),
 }
 
-/// Asks everything in turn: a round covers every length, and each length is sent to every lane before the next length.
-/// Every other turn is reversed, so that drift and cache effects affect all lanes equally.
-fn asked(
-    sessions: &mut [Session],
-    lanes: &[Lane],
-    plan: &Plan,
-    progress: &mut dyn FnMut(&Message),
-) -> Result<(), (String, Ended)> {
-    let name = |i: usize| lanes.get(i).map(|lane| lane.name.clone()).unwrap_or_default();
-    for (i, session) in sessions.iter_mut().enumerate() {
-        session.planned = plan.questions();
-        session.prepare().map_err(|error| (name(i), error))?;
+/// A comparison to run.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    pub lanes: &'a [Lane],
+    pub command: &'a [String],
+    pub live: &'a Live,
+    /// Its rounds are those of one start.
+    pub plan: &'a Plan,
+    pub starts: Starts,
+    /// For the servers' logs.
+    pub home: &'a Path,
+}
+
+impl Trial<'_> {
+    /// Starts one server at a time, each at its own address: every lane once in a round, in reversed order every other round, so that drift
+    /// of the machine affects all lanes equally. The runs are those of each lane.
+    pub fn run(&self, mut eyes: Option<&mut Eyes<'_>>, tell: &mut dyn FnMut(Told)) -> (Lanes, Vec<Vec<Run>>) {
+        let mut ran: Vec<Ran> = self.lanes.iter().map(Ran::of).collect();
+        let mut runs: Vec<Vec<Run>> = self.lanes.iter().map(|_| Vec::new()).collect();
+        let (mut round, mut planned, mut needed, mut ended) = (0, self.starts.least, None, None);
+        'rounds: while round < planned {
+            let mut order: Vec<usize> = (0..self.lanes.len()).collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for at in order {
+                let (Some(lane), Some(into), Some(list)) = (self.lanes.get(at), ran.get_mut(at), runs.get_mut(at))
+                else {
+                    continue;
+                };
+                let (name, round) = (&lane.name, round + 1);
+                tell(Told::Progress(say!("probe-lane-start", name, round, rounds = planned)));
+                let early = match self.start(lane, into, &mut eyes) {
+                    Ok(run) => {
+                        let early = run.ended.as_ref().map(say::Say::message);
+                        into.add(&run, round);
+                        list.push(run);
+                        early
+                    }
+                    Err(error) => Some(say::Say::message(&error)),
+                };
+                if let Some(why) = early {
+                    ended = Some(say!("about-why", what = name, why));
+                    break 'rounds;
+                }
+            }
+            round += 1;
+            if round == self.starts.least {
+                (needed, planned) = self.starts.planned(self.lengths(&runs).iter().map(|one| &one.noise));
+                if let Some(needed) = needed.filter(|needed| *needed > self.starts.least) {
+                    tell(Told::Note(say!("probe-lanes-needed", done = round, needed, planned)));
+                }
+            }
+        }
+        let lengths = self.lengths(&runs);
+        let probes = by_start(&runs);
+        let named: Vec<(&str, &[Vec<&Probe>])> = self.named(&probes);
+        let paths = compared::paths_agree(&lengths, &named, self.plan);
+        let answer = Lanes { lanes: ran, lengths, starts: round, starts_for_tenth: needed, paths, ended };
+        (answer, runs)
     }
-    let (mut swap, mut order_of) = (false, plan.order());
+
+    fn lengths(&self, runs: &[Vec<Run>]) -> Vec<Compared> {
+        compared::lengths(&self.named(&by_start(runs)))
+    }
+
+    fn named<'p>(&self, probes: &'p [Vec<Vec<&'p Probe>>]) -> Vec<(&str, &'p [Vec<&'p Probe>])> {
+        self.lanes.iter().zip(probes).map(|(lane, starts)| (lane.name.as_str(), starts.as_slice())).collect()
+    }
+
+    /// One server from its start to its end. An error if it could not be asked at all.
+    fn start(&self, lane: &Lane, into: &mut Ran, eyes: &mut Option<&mut Eyes<'_>>) -> Result<Run, Ended> {
+        let server = Serving::start(lane, self.command, self.live.at.key.clone(), self.home)?;
+        into.command.clone_from(&server.command);
+        let mut live = self.live.clone();
+        live.at = server.at.clone();
+        live.logs.push(server.log.clone());
+        live.pids = vec![server.pid()];
+        live.command.clone_from(&server.command);
+        let (onlooker, blind) = match eyes.as_mut().map(|eyes| eyes(server.pid())) {
+            Some(Ok(onlooker)) => (Some(onlooker), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        let mut session = Session::open(live, onlooker)?;
+        if let Some(why) = blind {
+            session.leave_out("--watch", why);
+        }
+        let ended = asked(&mut session, self.plan).err();
+        Ok(session.finish(ended))
+    }
+}
+
+/// Asks every length in a new order, as often as the plan says.
+fn asked(session: &mut Session, plan: &Plan) -> Result<(), Ended> {
+    session.planned = plan.questions();
+    session.prepare()?;
+    let mut order = plan.order();
     for round in 0..plan.rounds {
-        let mut questions: Vec<(u64, u64)> =
-            order_of.round().into_iter().map(|tokens| (tokens, plan.predict)).collect();
+        let mut questions: Vec<(u64, u64)> = order.round().into_iter().map(|tokens| (tokens, plan.predict)).collect();
         if plan.decode {
             questions.push((3, 16));
         }
         for (tokens, predict) in questions {
-            progress(&say!("probe-progress-round", tokens, round = round + 1, rounds = plan.rounds));
-            let mut order: Vec<usize> = (0..sessions.len()).collect();
-            if swap {
-                order.reverse();
-            }
-            swap = !swap;
-            for i in order {
-                let Some(session) = sessions.get_mut(i) else { continue };
-                session.client.may().map_err(|error| (name(i), error))?;
-                session.exact(tokens, predict, round).map_err(|error| (name(i), error))?;
-            }
+            session.client.may()?;
+            session.exact(tokens, predict, round)?;
         }
     }
     Ok(())
+}
+
+fn by_start(runs: &[Vec<Run>]) -> Vec<Vec<Vec<&Probe>>> {
+    runs.iter().map(|lane| lane.iter().map(|run| run.every.iter().collect()).collect()).collect()
+}
+
+impl Ran {
+    fn of(lane: &Lane) -> Ran {
+        let (name, variables) = (lane.name.clone(), lane.words());
+        Ran { name, variables, command: Vec::new(), answer: None, starts: Vec::new() }
+    }
+
+    fn add(&mut self, run: &Run, round: u64) {
+        match &mut self.answer {
+            Some(answer) => answer.failed.extend(run.answer.failed.iter().cloned()),
+            None => self.answer = Some(run.answer.clone()),
+        }
+        self.starts.push(Start { round, times: compared::times_of(&run.every) });
+    }
 }

@@ -14,6 +14,7 @@ use crate::{
     deb,
     error::{Error, Result, at},
     index::{Index, Package},
+    package_sums,
     unpack::{self, Bound, MERGED, Unpacked, Unpacker},
 };
 use sha2::{Digest, Sha256};
@@ -137,7 +138,25 @@ impl Plan {
             deb::DebError::Format { what, offset } => Error::Deb { path: path.clone(), what, offset },
             deb::DebError::Io(source) => damaged(source),
         })?;
-        unpacker.unpack_tar(&mut BufReader::with_capacity(1 << 20, data)).map_err(damaged)
+        let mut unpacked = unpacker.unpack_tar(&mut BufReader::with_capacity(1 << 20, data)).map_err(damaged)?;
+        if self.split(&wanted.package) {
+            unpacked.paths.extend(self.keep_checksums(root, wanted)?);
+        }
+        Ok(unpacked)
+    }
+
+    /// Keeps the checksums of a package with kernels where dpkg would: a damaged catalog is then recognised.
+    fn keep_checksums(&self, root: &Path, wanted: &Wanted) -> Result<Option<PathBuf>> {
+        let path = self.deb(wanted);
+        let file = sys::regular_file::open(&path).map_err(at(&path))?;
+        let Ok(Some(list)) = deb::checksums(BufReader::new(file)) else { return Ok(None) };
+        let below = Path::new(package_sums::PLACE).join(format!("{}.md5sums", wanted.package));
+        let place = root.join(&below);
+        if let Some(parent) = place.parent() {
+            files::create_dir_all(parent, Access::Public).map_err(at(parent))?;
+        }
+        files::replace(&place, Access::Public, list).map_err(at(&place))?;
+        Ok(Some(below))
     }
 
     /// Links an unchanged package from the old tree, if the files written then are the ones wanted now.

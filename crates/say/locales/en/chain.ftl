@@ -7,6 +7,7 @@ chain-way = Path { $number } of { $count }
 chain-next-process = -- next process --
 chain-open = The chain stops here: { $why }.
 chain-branches = From the dispatcher, one row per kernel launch or library call:
+chain-blas = hipBLAS passes these products to rocBLAS, which chooses a Tensile kernel (Cijk_*) from its catalog: `whichkernel explain gemm M N K --library rocblas --gpu CARD` computes it
 chain-beside = Related lines:
 chain-or = { $name } (or { $others })
 chain-or-count = { $name } (or { $count } others)

@@ -137,6 +137,7 @@ check-screen-refuted = Refuted: { $text }
 check-screen-seen = Observed instead: { $saw }
 check-screen-more-refuted = and { $count } more
 check-screen-more = More: whichkernel check --only refuted
+check-screen-more-all = More: whichkernel check --all
 check-screen-phase = Phase
 check-screen-confirmed = confirmed
 check-screen-inferred = inferred
@@ -151,6 +152,7 @@ check-failed = { $refuted } refuted and { $open } open of { $total } { $total ->
    *[other] claims
   } expected to hold
 check-summary = { COUNT($total, "claim", "claims") }: { $confirmed } confirmed, { $inferred } inferred, { $limited } limited, { $refuted } refuted, { $unresolved } unresolved
+check-machine-file = This machine's investigation: { $path } (the built-in notes: field-notes)
 check-empty-ledger = The ledger in { $dir } is empty: nothing has been observed yet.
 check-next = Next:
 check-next-closes = can settle { $count }

@@ -11,3 +11,7 @@ diff-kernel-only-a = Only in A:
 diff-kernel-only-b = Only in B:
 diff-source-rows = { COUNT($count, "row", "rows") }: all column ranges that differ
 diff-kernel-differs = differs
+diff-kernel-renamed = { $count ->
+    [one] 1 kernel was matched by its parameters, because its name differs between the releases
+   *[other] { $count } kernels were matched by their parameters, because their names differ between the releases
+}

@@ -33,3 +33,6 @@ cxx-open-launched = the function before `<<<...>>>` is not known
 cxx-open-handoffs = there are more launches than the limit
 cxx-open-steps = the evaluation exceeds the step limit
 cxx-open-depth = calls are nested too deeply
+cxx-open-abort = the program would abort: `{ $what }`
+cxx-open-not-followed = this call is not followed: `{ $code }`
+cxx-open-number = it is not known which number from 1 to { $most } `{ $code }` gives

@@ -1,5 +1,5 @@
 dryrun-no-runtime = there is no runtime `{ $name }` in the cache. Fetch it with `whichkernel runtime fetch { WORD($name) }`, or name a directory with --runtime DIR
-dryrun-too-many-devices = { $count } devices are more than a dry run can tell apart; give at most 16 cards
+dryrun-too-many-devices = { $count } devices are too many for a dry run; give at most 16 cards
 dryrun-not-a-directory = { $path } is not a directory
 dryrun-no-device-code = no library with AMD device code was found in { $path }. A dry run needs the HIP backend (libggml-hip.so or the like); `whichkernel inspect { WORD($path) }` lists the libraries there
 dryrun-soname = { $library } needs { $soname }, but the stand-in only replaces libamdhip64.so.5, .so.6 and .so.7. Use a runtime of ROCm 5, 6 or 7
@@ -21,7 +21,7 @@ dryrun-sandbox-refused = { $step } was refused ({ $source }): { $advice }
 dryrun-sandbox-program = { $program } is not in the tree { $root } (or its loader is missing): { $source }
 dryrun-no-program-inside = { $program } was not found in the runtime; programs are looked up in its /usr/bin
 dryrun-no-device-library = { $runtime } has no library with device code
-dryrun-sandbox-sysctl = { $name } is { $forbids } here, `sudo sysctl { WORD($name) }={ WORD($allows) }` allows it
+dryrun-sandbox-sysctl = { $name } is { $forbids } here; `sudo sysctl { WORD($name) }={ WORD($allows) }` allows it
 dryrun-sandbox-policy = no sysctl forbids it, so a container or security policy does (Docker: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN)
 dryrun-sandbox-root = running as root also works
 dryrun-system = a dry run is { $only }

@@ -4,6 +4,7 @@ gpu-profile-range = the profile of { $card } gives { $property } = { $value }, w
 gpu-profile-set = `--set { $assignment }`: write it as NAME=NUMBER, for example multiProcessorCount=42; gcnArchName=TARGET also works
 gpu-profile-no-such = `--set { $name }`: a profile has no such property. It has: gcnArchName, { $known }
 gpu-profile-unknown = no card or target `{ $wanted }` is known.{ $near } `whichkernel dryrun --list-gpus` lists them; a profile file (PATH.toml) also works
+gpu-profile-nvidia = { $wanted } is an NVIDIA card ({ $target }). This needs an AMD card; `whichkernel dryrun --list-gpus` lists them
 gpu-profile-near = {" "}Did you mean { $near }?
 gpu-profile-no-reference = { $target } has no reference card: name a card, or give a profile file (PATH.toml)
 gpu-target-wrong = `{ $text }` is not a GPU target. Targets look like gfx1201 or gfx90a:sramecc+:xnack-; cards like rx-9070-xt: `whichkernel dryrun --list-gpus`

@@ -1,6 +1,6 @@
 # Trees
 source-tree-missing = { $path }: no such file or directory; give a directory, REPO@REV, or a .crate, .tar.gz or .zip archive
-source-tree-no-repository = { $repo }: no git repository here (looked for .git and for a bare one)
+source-tree-no-repository = { $repo }: not a git repository (neither .git nor a bare repository was found)
 source-tree-no-revision = { $repo }: there is no revision { $rev }{ $hint }: { $said }
 source-tree-shallow = {" "}(the clone is shallow)
 source-tree-no-git = git could not be run: { $error }; install git, or give a checked-out directory
@@ -8,7 +8,7 @@ source-tree-git = git { $what } in { $repo } failed: { $said }
 source-tree-content-missing = { $path }: its content is not in this clone (shallow or partial); fetch it, or use a full clone
 source-tree-file-too-large = { $path } is { COUNT($size, "byte", "bytes") }, over the limit of { $limit } for one source file
 source-tree-too-large = { $path } has more than { $limit } of sources; give the directory that contains ggml
-source-tree-archive = { $path } is not an archive that can be read ({ $what }); .crate, .tar.gz, .tar and .zip can
+source-tree-archive = { $path } is not a supported archive ({ $what }); supported: .crate, .tar.gz, .tar and .zip
 source-tree-archive-damaged = { $path }: the archive is truncated or damaged after { COUNT($members, "member", "members") } ({ $what }); fetch it again
 source-archive-name = the name of a member is longer than { $most } bytes
 source-git-silent = no message
@@ -45,9 +45,9 @@ source-cmake-defines = { $file }: more than { $most } defines
 
 # Histories and atlases
 source-history-nothing = no commit between { $since } and { $until } changes the GPU backend: there is no history to show
-source-history-no-ancestor = { $since } is not on the way to { $until }: a history follows the main line (first parents) from an ancestor to a descendant. Give the older revision to --since; to compare two revisions of which neither is an ancestor of the other, use `diff`
+source-history-no-ancestor = { $since } is not an ancestor of { $until } on the main line: a history follows first parents from an ancestor to a descendant. Give the older revision to --since; to compare two revisions of which neither is an ancestor of the other, use `diff`
 source-atlas-not-ours = { $folder } contains other files and no atlas: give an empty or a new folder
-source-atlas-other-question = { $folder }/state.json was written for another question or by another version: give another folder, or remove this one
+source-atlas-other-question = { $folder }/state.json was written with other options or by another version: give another folder, or remove this one
 source-atlas-no-release = { $repo } has no release to read: it has no tag such as b6000{ $since }
 source-atlas-since = {" "}since { $since }
 
@@ -76,12 +76,12 @@ source-written-refused = the program could not write the graph: { $why }
 # Cards that vulkaninfo describes
 source-reported-too-large = the file is larger than any file that vulkaninfo writes
 source-reported-not-json = this is not JSON: { $why }
-source-reported-lacks = this is not what `vulkaninfo --json` writes: it has no { $field }
-source-reported-vendor = { $name } is of vendor { $vendor }: only AMD's cards (0x1002) are evaluated
+source-reported-lacks = this is not output of `vulkaninfo --json`: it has no { $field }
+source-reported-vendor = { $name } is from vendor { $vendor }: only AMD cards (0x1002) are supported
 source-reported-driver = { $name } uses the driver { $driver }: the matrix sizes that it supports are known for RADV only
 source-reported-architecture = the architecture of { $name } cannot be determined from the file: it has no wavefrontsPerSimd, and the chip is not a known one
-source-reported-not-played = { $name } is not a card that Mesa's stand-in supports, so nothing can be run for it; the rules can be evaluated: `source TREE --backend vulkan --vulkan-device FILE`
-source-reported-properties = { $name } reports { $what }, unlike { $card } with the driver that is used here: the run would be that of another card; the rules can be evaluated: `source TREE --backend vulkan --vulkan-device FILE`
+source-reported-not-played = { $name } is not a card that Mesa's stand-in supports, so no dry run is possible. The rules can still be evaluated: `source TREE --backend vulkan --vulkan-device FILE`
+source-reported-properties = { $name } reports { $what }, unlike { $card } with the driver that is used here, so a dry run would simulate a different card. The rules can still be evaluated: `source TREE --backend vulkan --vulkan-device FILE`
 source-property-integer-dot = integer dot products
 source-property-halves = halves
 source-property-half-dot = dot products of halves
@@ -97,7 +97,7 @@ source-skipped-broken-link = a broken link
 source-skipped-deep = deeper than { $most } directories
 source-skipped-large = over the limit of { $most } bytes for one file
 source-skipped-linked = a link to a directory, which is not followed
-source-skipped-outside = the name leads out of the archive
+source-skipped-outside = the name points outside the archive
 source-skipped-size = { COUNT($bytes, "byte", "bytes") }, over the limit of { $most } for one file
 source-skipped-special = not a regular file
 source-skipped-utf8 = the name is not UTF-8
@@ -164,3 +164,4 @@ source-open-vulkan-aligned = the alignment of rows is not known
 source-open-vulkan-types = the types in question are not known
 source-open-vulkan-no-name = the tree names no pipeline for these types
 source-open-vulkan-other = the product is handed to { $name }, which is not followed
+source-shape-part = { $part }: { $why }

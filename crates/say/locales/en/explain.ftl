@@ -23,6 +23,7 @@ explain-code = Code object
 explain-code-text = { $own } (falls back to { $generic })
 explain-cannot = Limits
 explain-cannot-text = This is the source rule for dense 4096x4096 weights, not a measurement
+explain-blas = Its kernel
 explain-see = Measure it
 explain-column-what = What
 explain-column-instead = Instead

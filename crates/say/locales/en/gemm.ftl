@@ -9,9 +9,15 @@ gemm-why-version = the rules of { $version } were not compared with the library
 gemm-why-node = the catalog's tree has a { $kind } node, which is not implemented
 gemm-why-predicate = the predicate { $name } is not implemented
 gemm-why-missing = { $file } is missing
-gemm-why-damaged = { $file } cannot be read
-gemm-why-solution = the catalog names solution { $index } and does not have it
-gemm-why-call = { $what }
+gemm-why-solution = the catalog refers to solution { $index } but does not contain it
+gemm-why-damaged = { $file } cannot be read ({ $why })
+gemm-why-altered = { $file } differs from the file in its package; `whichkernel runtime fetch` brings it again
+gemm-why-hands-over = this rocBLAS is linked to hipBLASLt and passes some products on to it, by rules outside of the catalog
+gemm-why-empty = a size is 0
+gemm-why-too-large = a size is larger than the library's interface allows
+gemm-why-pointers = hipBLASLt with arrays of pointers is not covered
+gemm-why-grouped = grouped products are not covered
+gemm-why-unclear = a word of the product is not understood
 gemm-kernel = Kernel
 gemm-tile = Tile
 gemm-tile-text = { $m } x { $n } x { $k }
@@ -26,6 +32,9 @@ gemm-matrix-none = no matrix instructions
 gemm-why = Why
 gemm-why-row = { $table } row ({ $key }) in { $leaf }
 gemm-why-only = the only solution of this type, in { $leaf }
+gemm-catalog = Catalog
+gemm-catalog-checked = its files agree with the checksums of their package
+gemm-catalog-unchecked = no package lists its checksums, so a changed number in it would not be noticed
 gemm-rejected = Rejected
 gemm-rejected-text = solution { $index }: { $predicate }
 gemm-rejected-more = and { $count } more
@@ -69,10 +78,14 @@ gemm-lint-title = { $library } catalog for { $target }: { $count ->
 gemm-lint-island = Islands: a row whose tile is at least 16 times smaller than those of all its neighbours
 gemm-lint-duplicate = Duplicate keys: several solutions for one size; only the first is used
 gemm-lint-never-named = Solutions that no table names
-gemm-lint-no-fallback = Exact sizes only: other sizes are answered by the order of addresses in memory
+gemm-lint-no-fallback = Exact sizes only: for other sizes, the choice depends on the order of addresses in memory
 gemm-lint-other-units = Rows for certain numbers of compute units only
 gemm-lint-unreadable = Unreadable files
 gemm-lint-row = ({ $key }) tile { $tile }, neighbours { $neighbours } in { $leaf }
+gemm-lint-row-copied = ({ $key }) tile { $tile }, neighbours { $neighbours } in { $leaf } and { $more ->
+    [one] 1 leaf with a copy of the table
+   *[other] { $more } leaves with a copy of the table
+}
 gemm-lint-keys = ({ $key }) solutions { $solutions } in { $leaf }
 gemm-lint-solutions = { $count ->
     [one] 1 solution
@@ -82,5 +95,23 @@ gemm-lint-more = and { $count } more; --format csv lists all
 gemm-lint-note = Nothing was timed. Each line is a candidate for the library's authors, not a measured defect
 gemm-lint-column-kind = Kind
 gemm-lint-column-leaf = Leaf
+gemm-lint-column-leaves = Leaves
 gemm-lint-column-key = Key
 gemm-lint-column-detail = Detail
+gemm-library = { $library } { $version }
+gemm-section = BLAS kernels, computed from the catalogs of the runtime. A solution has its number in the catalog; the API of rocBLAS adds 1:
+gemm-launched-section = BLAS kernels in the catalogs of their libraries:
+gemm-launched-row = { $kernel }: solutions { $solutions }; { $rows ->
+    [one] 1 row names them
+   *[other] { $rows } rows name them
+} in { $leaf } ({ $catalog })
+gemm-launched-other = The library launched another kernel: { $kernel }
+gemm-page-title = Macro tiles of { $library } on { $target }, K = { $k }
+gemm-page-lead = { $gpu } ({ $target }), { $library } of { $runtime }: { $type } { $trans }, K = { $k }. Rows are M, columns are N. A cell is the macro tile that the library chooses for the product.
+gemm-page-shade = The darker a cell, the larger the tile.
+gemm-page-set = the library takes one of several solutions by their order in memory
+gemm-page-none = no solution, or rocBLAS calls its own gemv kernel
+gemm-page-unknown = not computed
+gemm-page-tiles = Tiles
+gemm-page-count = Products
+gemm-page-written = Written: { $index }

@@ -75,7 +75,7 @@ probe-column-launches = Launches
 probe-column-kernels = Kernels [columns]
 probe-watched = Watched by { $observer }: { COUNT($launches, "launch", "launches") }, { $outside } of them outside of any prompt; rung: { $rung }. Watching slows the server slightly.
 probe-watch-no-device = No real GPU was seen for these launches, so they count as selected, not as launched.
-probe-watch-differs = Some launches took another path than the rules declare (shown as != PATH).
+probe-watch-differs = Some launches took a different path from the one that the rules declare (shown as != PATH).
 probe-column-what = Phase
 probe-column-lane = Lane / against
 probe-column-first_ms = First, ms
@@ -91,10 +91,13 @@ probe-verdict-slower = slower
 probe-verdict-undecided = no difference detected
 probe-lane = Lane { $name } ({ $variables }): { $server }; { $command }
 probe-lane-no-answer = (no response)
-probe-lanes-p = Ratio: the time of this lane divided by that of the first, with its { $share } % confidence interval. p: the probability of a difference this large by chance, over all these comparisons; a difference is reported below 0.05. "No difference detected" does not mean "equal".
+probe-lanes-p = Ratio: the time of this lane divided by that of the first, with its { $share } % confidence interval. p: the probability of a difference this large by chance, over all these comparisons; a difference is reported below { $limit }. "No difference detected" does not mean "equal".
+probe-lanes-noise = { COUNT($starts, "start", "starts") } of each lane's server; each start counts once. Times vary by { $between } % between starts and by { $within } % within one. Four of five such comparisons detect a difference of { $smallest } % at every length; for 10 %, { COUNT($needed, "start is", "starts are") } needed (--repeat).
+probe-lanes-one-start = With one start per lane no difference can be detected: use --repeat.
+probe-lane-start = lane { $name }, start { $round } of { $rounds }
+probe-lanes-needed = After { COUNT($done, "start", "starts") }: the noise between starts needs { COUNT($needed, "start", "starts") } of each lane to detect a difference of 10 % in four of five comparisons; { COUNT($planned, "is", "are") } made.
 probe-lanes-paths = Paths in the lanes:
 probe-lanes-unwatched = The rules use the GPU, the build, types and columns, but not environment variables. Use --watch to see other effects of a setting.
-probe-progress-start = starting { $name }
 probe-progress-round = { COUNT($tokens, "token", "tokens") }, round { $round } of { $rounds }
 probe-progress-cold = cold start, round { $round } of { $rounds }
 probe-progress-parallel = { COUNT($count, "request", "requests") } at the same time

@@ -159,7 +159,7 @@ site-library-some = { $name } has at least { $kernels } kernels for { $targets }
     [one] target
    *[other] targets
    }.
-site-library-plain = The ledger has no GPU code of { $name }.
+site-library-plain = The ledger has no record of GPU code in { $name }.
 site-library-none-seen = { $name } has { $kernels } kernels for { $targets } { $targets ->
     [one] target
    *[other] targets

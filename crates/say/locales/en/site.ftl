@@ -185,7 +185,7 @@ site-tile-caption = **Tile width of { $type }, { $build }, { $target }.** { $col
    *[other] tiles
    } of width { $tile }.
 site-tile-axis = tile, 0 to { $most }
-site-lanes-note = { $type }. ≠ marks a run on the same target that chose another path than this source declares. If the run used another build, this is a difference, not a contradiction. Dashed: not attempted.
+site-lanes-note = { $type }. ≠ marks a run on the same target that chose a different path from the one that this source declares. If the run used another build, this is a difference, not a contradiction. Dashed: not attempted.
 site-chain-question = How do we know? Every question, rung by rung
 site-chain-answer = { $open } of { $total } questions are open.
 site-chain-caption = **Six rungs, from the source to the device.** A filled symbol is an observation of the question's own subject.
@@ -250,7 +250,7 @@ site-worklog-answer = { $entries } entries on { $days } { $days ->
     [one] note
    *[other] notes
    } by people.
-site-worklog-caption = **Rows written.** Bar lengths are square roots. Dashed: an observer was blocked. Blocked attempts are recorded like any other.
+site-worklog-caption = **Rows written.** The length of a bar is the square root of the number of rows. Dashed: an observer was blocked. Blocked attempts are recorded like any other.
 site-worklog-empty = the ledger is empty
 site-worklog-blocked = blocked: { $why }
 site-lesson = To make it work: { $fix }

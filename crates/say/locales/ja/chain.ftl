@@ -4,6 +4,7 @@ chain-way = 経路 { $number } / { $count }
 chain-next-process = -- 次のプロセス --
 chain-open = 経路はここで途切れています: { $why }
 chain-branches = ディスパッチャーから先（カーネルの起動またはライブラリ呼び出しごとに 1 行）:
+chain-blas = hipBLAS はこれらの積を rocBLAS に渡し、rocBLAS がカタログから Tensile カーネル（Cijk_*）を選びます。`whichkernel explain gemm M N K --library rocblas --gpu CARD` で計算できます
 chain-beside = 関連する行:
 chain-or = { $name }（または { $others }）
 chain-or-count = { $name }（ほかに候補 { $count } 件）

@@ -11,3 +11,4 @@ diff-kernel-only-a = A のみにあるもの:
 diff-kernel-only-b = B のみにあるもの:
 diff-source-rows = 異なる列範囲の一覧（{ $count } 行）
 diff-kernel-differs = 異なる
+diff-kernel-renamed = { $count } 個のカーネルは、リリース間で名前が異なるため、パラメーターで対応付けました

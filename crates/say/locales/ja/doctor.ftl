@@ -63,7 +63,7 @@ doctor-container-ptrace-fix = コンテナを --cap-add SYS_PTRACE で起動す�
 doctor-container-userns-fix = コンテナを --security-opt seccomp=unconfined --security-opt apparmor=unconfined で起動する
 doctor-bpf-works = 小さなテスト用プログラムをロードできました。
 doctor-btf = BTF があります。
-doctor-no-btf = BTF(/sys/kernel/btf/vmlinux)はありませんが、uprobe 用のプログラムには不要です。
+doctor-no-btf = BTF（/sys/kernel/btf/vmlinux）はありませんが、uprobe 用のプログラムには不要です。
 doctor-tracefs-works = { $place } はマウント済みで、uprobe_events に書き込めます。一度ここでプローブを作れば、以後は root なしで使えます。
 doctor-tracefs-unmounted = tracefs がマウントされていません。
 doctor-tracefs-readonly = { $place } はマウント済みですが、uprobe_events は読み取り専用です。
@@ -140,7 +140,7 @@ doctor-case-kfd-missing = Linux カーネルは GPU を認識していますが�
 doctor-case-kfd-container-fix = コンテナを --device /dev/kfd --device /dev/dri --group-add render で起動する
 doctor-case-kfd-denied = このユーザーは /dev/kfd を開けないため（{ $error }）、このユーザーの ROCm プログラムは GPU を見つけられません。
 doctor-case-service-group = サービスを動かしているユーザー { $user } は render グループに入っていません。GPU を開けず、CPU で動きます。
-doctor-case-integrated = カード（{ $large }）のほかに内蔵 GPU({ $small })があります。ランタイムが別のデバイスとして扱うことがあります。
+doctor-case-integrated = カード（{ $large }）のほかに内蔵 GPU（{ $small }）があります。ランタイムが別のデバイスとして扱うことがあります。
 doctor-case-leftovers = 前回のプローブが tracefs に { $count } 個残っています。最初のもの: { $first }
 doctor-case-override = { $place } に { $name }={ $value } が設定されています。{ $real } は { $target } として扱われ、{ $target } 用のカーネルが選ばれてロードされます。専用のカーネルがあるカードでは、遅くなるか誤った結果になります。
 doctor-case-override-idle = { $place } に { $name }={ $value } が設定されていますが、カードはもともと { $target } なので効果はありません。
@@ -195,10 +195,10 @@ doctor-gpu-unseen = 不明: /sys がありません
 doctor-env-vk-visible = ggml が使う Vulkan デバイスを限定: { $value }
 doctor-env-vk-drivers = ローダーが開く Vulkan ドライバーを限定: { $value }
 doctor-env-vk-layers = すべてのプログラムに読み込む Vulkan レイヤー: { $value }
-doctor-case-vulkan-llvmpipe = { $server }（pid { $pid }）がロードしている Vulkan ドライバーは、CPU で計算する lavapipe(llvmpipe)だけです。
+doctor-case-vulkan-llvmpipe = { $server }（pid { $pid }）がロードしている Vulkan ドライバーは、CPU で計算する lavapipe（llvmpipe）だけです。
 doctor-case-vulkan-no-loader = Vulkan を使う設定ですが、ローダー（libvulkan.so.1）がありません。プログラムは警告なしに CPU で動きます。
 doctor-case-vulkan-no-driver = Vulkan を使う設定ですが、ドライバーが登録されていません（/usr/share/vulkan/icd.d にも /etc/vulkan/icd.d にもマニフェストがありません）。
-doctor-case-vulkan-only-llvmpipe = 登録されている Vulkan ドライバーは、CPU で動く lavapipe(llvmpipe)だけです。GGML_VK_VISIBLE_DEVICES で選ばない限り、ggml はこれを使わず CPU バックエンドで計算します。
+doctor-case-vulkan-only-llvmpipe = 登録されている Vulkan ドライバーは、CPU で動く lavapipe（llvmpipe）だけです。GGML_VK_VISIBLE_DEVICES で選ばない限り、ggml はこれを使わず CPU バックエンドで計算します。
 doctor-case-vulkan-old = { $manifest } は Vulkan { $api } の RADV です。Mesa 26.2.6 の RADV は Vulkan 1.4 で、{ $target } の行列ユニットに対応しています。この古い版がカードと行列ユニットに対応しているかどうかは不明です。
 doctor-case-vulkan-denied = { $node } を開けず（{ $error }）、ほかのレンダーノードも開けません。Vulkan ドライバーはカードを見つけられず、プログラムは警告なしに CPU で動きます。
 doctor-case-vulkan-no-matrices = GGML_VK_DISABLE_COOPMAT={ $value }（{ $place }）: ggml の Vulkan バックエンドは行列ユニットを使いません。

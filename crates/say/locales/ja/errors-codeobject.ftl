@@ -1,6 +1,6 @@
 codeobject-truncated = オフセット { $offset } の { $field } には { $needed } バイト必要ですが、残りは { $left } バイトです
 codeobject-trailing = オフセット { $offset } の { $field } の後に、さらに { $left } バイトあります
-codeobject-unexpected = オフセット { $offset } の { $field } は { $found } です（{ $expected } のはずです）
+codeobject-unexpected = オフセット { $offset } の { $field } は { $found } です（期待値: { $expected }）
 codeobject-not-a = オフセット { $offset } の { $field } は{ $kind }ではありません
 codeobject-missing = オフセット { $offset } に { $field } がありません
 codeobject-over-limit = オフセット { $offset } の { $field } は { $claimed } で、上限の { $limit } を超えています

@@ -33,3 +33,6 @@ cxx-open-launched = `<<<...>>>` の前の関数が不明です
 cxx-open-handoffs = 起動の数が上限を超えています
 cxx-open-steps = 評価のステップ数が上限を超えました
 cxx-open-depth = 関数呼び出しのネストが深すぎます
+cxx-open-abort = プログラムはここで異常終了します: `{ $what }`
+cxx-open-not-followed = この呼び出しは評価していません: `{ $code }`
+cxx-open-number = `{ $code }` が 1 から { $most } のどの値になるか分かりません

@@ -4,6 +4,7 @@ gpu-profile-range = { $card } のプロファイルでは { $property } = { $val
 gpu-profile-set = `--set { $assignment }`: NAME=NUMBER の形で書いてください（例: multiProcessorCount=42）。gcnArchName=TARGET も使えます
 gpu-profile-no-such = `--set { $name }`: プロファイルにその項目はありません。使える項目: gcnArchName, { $known }
 gpu-profile-unknown = `{ $wanted }` というカードもターゲットもありません。{ $near }一覧は `whichkernel dryrun --list-gpus` で見られます。プロファイルのファイル（PATH.toml）も指定できます
+gpu-profile-nvidia = { $wanted } は NVIDIA のカード（{ $target }）です。ここでは AMD のカードを指定してください。一覧は `whichkernel dryrun --list-gpus` で見られます
 gpu-profile-near = { $near } のことですか。
 gpu-profile-no-reference = { $target } には基準となるカードがありません。カード名か、プロファイルのファイル（PATH.toml）を指定してください
 gpu-target-wrong = `{ $text }` は GPU ターゲットではありません。ターゲットは gfx1201 や gfx90a:sramecc+:xnack-、カードは rx-9070-xt の形です。一覧は `whichkernel dryrun --list-gpus` で見られます

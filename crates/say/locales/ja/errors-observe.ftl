@@ -19,4 +19,4 @@ observe-no-processor = プロセッサが不明なため、命令表がありま
 observe-no-table = { $processor } の命令表がありません
 observe-outside-sections = { $name } のデバイスセクション以外
 observe-object-unread = コードオブジェクトを読めません
-observe-contradicted = bundle ID かメタデータの示すターゲットが e_flags と異なります
+observe-contradicted = バンドル ID かメタデータの示すターゲットが e_flags と異なります

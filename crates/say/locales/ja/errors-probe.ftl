@@ -8,14 +8,14 @@ probe-first-prompt = 最初のプロンプト: { $why }
 probe-no-counts = サーバーがプロンプトのトークン数を報告しないため、長さを決められません
 probe-no-process = サーバーのプロセスがこのマシンにないため、観測できません
 probe-cold-only-ollama = リクエストに応じてモデルをアンロードできるのは Ollama だけです。このサーバーは終了するまでモデルを保持します
-probe-few-slots = サーバーが並行して評価するのは { $slots } 件までで、残りは空きを待ちました
+probe-few-slots = サーバーが同時に評価するのは { $slots } 件までのため、残りはスロットが空くのを待ちました
 probe-missing-unread = 索引にありますが、読めません
 
 # レーン
 probe-lane-form = { $text } はレーンではありません。NAME='VARIABLE=VALUE ...' と書いてください。何も設定しないレーンは NAME= とします
 probe-lane-twice = { $name } という名前のレーンが 2 つあります。レーンごとに別の名前を付けてください
 probe-lane-alone = レーンが 1 つでは比較できません。--lane を 2 つ以上指定してください
-probe-lane-port = コマンドがポートを固定していますが（{ $words }）、レーンごとに別のポートが必要です。そこに {"{"}port{"}"} と書くか、省いてください
+probe-lane-port = コマンドでポートが指定されていますが（{ $words }）、レーンごとに別のポートが必要です。そこに {"{"}port{"}"} と書くか、ポートの指定を省いてください
 probe-lane-unset = コマンドに {"{"}{ $variable }{"}"} がありますが、レーン { $lane } は { $variable } を設定していません
 probe-serving-port = サーバー用のポート
 probe-serving-log = サーバーのログ
@@ -26,6 +26,6 @@ probe-serving-silent = http://{ $to } から { $seconds } 秒以内に応答が�
 probe-serving-no-log = 出力はありません
 
 # 記録
-probe-replay-form = 交信の一覧がありません。交信のオブジェクトかリストが必要です
-probe-replay-too-many = 交信の数が、記録としてありえないほど多くなっています
-probe-replay-empty = 要求とステータスのある交信がありません
+probe-replay-form = リクエストと応答の記録がありません。そのオブジェクトかリストが必要です
+probe-replay-too-many = リクエストと応答の数が多すぎるため、記録として扱えません
+probe-replay-empty = リクエストとステータスのそろった記録がありません

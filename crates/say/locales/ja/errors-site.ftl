@@ -1,2 +1,2 @@
-site-write-not-ours = { $path }: このフォルダーには別のファイルがあり、こちらのレポートではありません。空か新しいフォルダーを --out で指定してください
-site-write-full = { $path }: ディスクが満杯です。書かれたレポートは不完全です
+site-write-not-ours = { $path } には whichkernel のレポート以外のファイルがあります。空のフォルダーか新しいフォルダーを --out で指定してください
+site-write-full = { $path }: ディスクの空き容量がありません。書き出したレポートは不完全です

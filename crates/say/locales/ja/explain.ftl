@@ -23,6 +23,7 @@ explain-code = コード
 explain-code-text = { $own } 用（なければ { $generic } 用）
 explain-cannot = 限界
 explain-cannot-text = 4096x4096 の密な重みに対するソース上の規則であり、実測ではない
+explain-blas = カーネル
 explain-see = 実測
 explain-column-what = 条件
 explain-column-instead = 代わりに

@@ -32,4 +32,4 @@ missed-replays-why = ノードの一部が不明なグラフの再生が { $coun
 missed-rest-of-file = ファイルの残り
 missed-rest-of-run = 実行の残り
 missed-symbols = シンボル
-missed-targets-unread = デバイス用のコードの有無を読み取れない
+missed-targets-unread = デバイス用のコードがあるかどうかを読み取れない

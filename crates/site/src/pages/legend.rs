@@ -66,7 +66,7 @@ pub fn page(study: &Study<'_>) -> Page {
             }
         }))
         (parts::section("legend-order", study.words.say("site-h-order"), html! {
-            ol.order { @for name in NAV { li { a href=(format!("{name}.html")) { (study.words.say(&format!("site-nav-{name}"))) } " " span.quiet { (study.words.say(&format!("site-about-{name}"))) } } } }
+            ol.order { @for name in NAV.iter().filter(|name| study.shows(name)) { li { a href=(format!("{name}.html")) { (study.words.say(&format!("site-nav-{name}"))) } " " span.quiet { (study.words.say(&format!("site-about-{name}"))) } } } }
         }))
         (parts::section("legend-terms", study.words.say("site-h-terms"), html! {
             dl.terms.wide { @for name in TERMS { div { dt { (study.words.say(&format!("site-term-{name}"))) } dd { (study.words.say(&format!("site-term-{name}-is"))) } } } }

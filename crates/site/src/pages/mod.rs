@@ -19,7 +19,40 @@ mod sources;
 mod worklog;
 
 use crate::input::Study;
-use crate::page::Page;
+use crate::page::{NAV, Page};
+use evidence::{Recorded, Rung};
+use std::collections::BTreeSet;
+
+/// The pages that would be empty.
+pub fn without_content(study: &Study<'_>) -> BTreeSet<&'static str> {
+    NAV.iter().copied().filter(|page| !has_content(study, page)).collect()
+}
+
+/// Whether there is something to show on it.
+fn has_content(study: &Study<'_>, page: &str) -> bool {
+    let seen = |topics: &[&str]| topics.iter().any(|topic| study.facts(topic).next().is_some());
+    let looked = |topic: &str| {
+        let views = |recorded: &Recorded| recorded.field_of_view().views.iter().any(|view| view.topic == topic);
+        let files = study.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped);
+        files.into_iter().any(|recorded| *recorded.finding() == evidence::Finding::Swept && views(recorded))
+    };
+    let investigation = study.input.investigation;
+    match page {
+        "map" | "generations" => map::Asked::of(study).is_some(),
+        "chain" => !investigation.questions.is_empty(),
+        "inventory" => study.kernels.count() > 0 || looked("file.target"),
+        "census" => seen(&["isa.count"]),
+        "libraries" => libraries::any(study),
+        "probes" => seen(&["probe.response", "server.timing"]),
+        "phases" => !investigation.phases.is_empty(),
+        "questions" => {
+            study.input.questions.iter().any(|question| question.open)
+                || study.input.readings.iter().any(|reading| reading.grade.is_unresolved())
+        }
+        "worklog" => !study.input.observations.is_empty() || !study.input.notes.is_empty(),
+        _ => true,
+    }
+}
 
 pub fn all(study: &Study<'_>) -> Vec<Page> {
     let mut pages = vec![overview::page(study), map::page(study)];

@@ -19,14 +19,18 @@ const COMMANDS: usize = 8;
 
 pub fn page(study: &Study<'_>) -> Page {
     let investigation = study.input.investigation;
-    let title = investigation.questions.first().map_or(&investigation.title, |question| &question.words);
+    let title = study.title();
     let ladder = study.input.ladders.first();
     let steps: &[LadderStep] = ladder.map_or(&[], |ladder| &ladder.steps);
     let topic = ladder.map_or("", |ladder| &ladder.topic);
     let (answer, standing) = (answer(study, topic, steps), standing(study, steps));
-    let question = html! { (Pair::from(title)) };
-    let mut body =
-        parts::head(study, "index", question, answer, standing, parts::plain(study, "site-plain-index", &[]));
+    let question = html! { (title.clone()) };
+    let note = study.input.published.and_then(|published| published.note.as_deref());
+    let plain = html! {
+        @if let Some(note) = note { p.note { @for line in note.lines() { (shown(line)) br; } } }
+        (parts::plain(study, "site-plain-index", &[]))
+    };
+    let mut body = parts::head(study, "index", question, answer, standing, plain);
     body.0.push_str(&missing(study).0);
     let first = investigation.questions.first().map(|question| slug(&question.id));
     for part in [
@@ -55,7 +59,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let closes = asked.map(|(question, _)| question.closes.as_str()).or(next.map(|next| next.command.as_str()));
     body.0.push_str(&parts::next(study, "index-next", question, closes, "map").0);
     let (tables, data) = claims::data(study);
-    Page { name: "index".to_owned(), title: Pair::from(title), body, tables, data }
+    Page { name: "index".to_owned(), title, body, tables, data }
 }
 
 /// One sentence: the result on the highest observed rung, and the rungs that were not examined.
@@ -251,26 +255,17 @@ fn commands(study: &Study<'_>) -> Markup {
     if study.input.next.is_empty() {
         return Markup::default();
     }
-    let columns = [
-        col(study, "site-col-command"),
-        num(study, "site-col-claims"),
-        num(study, "site-col-questions"),
-        col(study, "site-col-here"),
-    ];
-    let rows: Vec<Vec<Markup>> = study
-        .input
-        .next
-        .iter()
-        .take(COMMANDS)
-        .map(|next| {
-            vec![
-                parts::bare_command(study, &next.command),
-                html! { (next.claims.len()) },
-                html! { (next.questions.len()) },
-                super::questions::here(study, next),
-            ]
-        })
-        .collect();
+    let mut columns =
+        vec![col(study, "site-col-command"), num(study, "site-col-claims"), num(study, "site-col-questions")];
+    let here = study.input.published.is_none();
+    columns.extend(here.then(|| col(study, "site-col-here")));
+    let row = |next: &crate::Next| {
+        let (claims, questions) = (next.claims.len(), next.questions.len());
+        let mut row = vec![parts::bare_command(study, &next.command), html! { (claims) }, html! { (questions) }];
+        row.extend(here.then(|| super::questions::here(study, next)));
+        row
+    };
+    let rows: Vec<Vec<Markup>> = study.input.next.iter().take(COMMANDS).map(row).collect();
     parts::section("index-next-best", study.words.say("site-h-next-best"), with_csv(study, "next", &columns, &rows))
 }
 

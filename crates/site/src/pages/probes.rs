@@ -80,7 +80,7 @@ pub fn page(study: &Study<'_>) -> Page {
         .collect();
     let body = html! {
         (parts::head(study, "probes", html! { (title.clone()) }, study.words.par("answer", if points.is_empty() { "site-probes-none" } else { "site-probes-answer" }, &args), Markup::default(), parts::plain(study, "site-plain-probes", &[])))
-        (parts::section("probes-plot", study.words.say("site-h-speed"), plot(study, &points, &changes)))
+        @if !points.is_empty() || study.input.published.is_none() { (parts::section("probes-plot", study.words.say("site-h-speed"), plot(study, &points, &changes))) }
         (parts::section("probes-all", study.words.say("site-h-requests"), html! {
             @if rows.is_empty() { (parts::gap(study, &study.words.pair("site-probes-empty", &[]), Some("whichkernel probe http://127.0.0.1:11434 --record"))) } @else { (parts::table(&columns, &rows)) (parts::csv_link(study, "probes.csv")) }
         }))

@@ -10,6 +10,10 @@ use maud::{Markup, html};
 
 /// Whether a command can be run here, or its missing prerequisites.
 pub fn here(study: &Study<'_>, next: &Next) -> Markup {
+    // What this machine has says nothing to a stranger.
+    if study.input.published.is_some() {
+        return Markup::default();
+    }
     let needs = Pair::join(&next.needs, study.words);
     match (next.needs.is_empty(), next.possible) {
         (true, true) => study.words.say("site-possible"),
@@ -62,7 +66,7 @@ pub fn page(study: &Study<'_>) -> Page {
             section aria-labelledby=(format!("questions-{at}")) {
                 h2.small.faint id=(format!("questions-{at}")) {
                     (study.words.say_with("site-closes", &[("claims", next.claims.len().into()), ("questions", next.questions.len().into())]))
-                    " · " (here(study, next))
+                    @if study.input.published.is_none() { " · " (here(study, next)) }
                 }
                 (parts::bare_command(study, &next.command))
                 @if !questions.is_empty() {

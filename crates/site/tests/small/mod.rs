@@ -125,6 +125,7 @@ fn build(each: u32, live: Option<&str>) -> Site {
         about: Some("blas-290".to_owned()),
     }];
     let input = Input {
+        published: None,
         investigation: &investigation,
         readings: &readings,
         questions: &questions,

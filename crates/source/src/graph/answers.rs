@@ -129,6 +129,8 @@ pub struct GraphLaunch {
     /// null if the source alone does not determine it, and for a library call.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
+    /// Dynamic shared memory of a block in bytes.
+    pub shared: Option<i64>,
     pub file: String,
     pub line: usize,
 }
@@ -382,8 +384,9 @@ impl From<&Launched> for GraphLaunch {
             kernel: launch.kernel.clone(),
             arguments: launch.args.clone(),
             library: crate::ggml_dialect::is_blas(&launch.kernel),
-            grid: launch.grid,
-            block: launch.block,
+            grid: launch.dims(0),
+            block: launch.dims(1),
+            shared: launch.dims(2).map(|[bytes, ..]| bytes),
             file: launch.file.clone(),
             line: launch.line,
         }

@@ -2,7 +2,8 @@
 //! multiprocessor.
 
 use super::instance_name::instance;
-use crate::kernel_facts::numbers;
+use crate::cuda_occupancy::CubinNeeds;
+use crate::kernel_facts::{Needs, numbers};
 use gpu::occupancy::Resources;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +29,15 @@ impl Code {
     /// From compiler symbols. Instances that differ only in types share one name here; if their resources differ, none
     /// of them is known.
     pub fn new<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, Resources)>) -> Code {
+        Code::of(file, kernels.into_iter().map(|(symbol, needs)| (symbol, Needs::Amd(needs))))
+    }
+
+    /// The same for cubins.
+    pub fn of_cubins<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, CubinNeeds)>) -> Code {
+        Code::of(file, kernels.into_iter().map(|(symbol, needs)| (symbol, Needs::Nvidia(needs))))
+    }
+
+    fn of<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, Needs)>) -> Code {
         let mut facts: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         let mut count = 0;
         for (symbol, needs) in kernels {
@@ -43,7 +53,7 @@ impl Code {
         Code { used: CodeUsed { file: file.to_owned(), kernels: count }, facts: Arc::new(facts) }
     }
 
-    pub(super) fn facts(&self) -> Arc<BTreeMap<String, Vec<i64>>> {
+    pub(crate) fn facts(&self) -> Arc<BTreeMap<String, Vec<i64>>> {
         self.facts.clone()
     }
 }
@@ -58,7 +68,10 @@ mod tests {
         let needs = |vgprs| Resources { vgprs, sgprs: 100, lds: 0, wavefront: 32, wgp_mode: true };
         let (float, half) = ("_ZL1kIfLi8EEvPKc", "_ZL1kI6__halfLi8EEvPKc");
         let code = |other| Code::new("lib.so", [(float, needs(96)), (half, needs(other)), ("_ZL1gv", needs(7))]);
-        let of = |code: &Code, name: &str| code.facts().get(name).and_then(|numbers| resources(numbers));
+        let of = |code: &Code, name: &str| match code.facts().get(name).and_then(|numbers| resources(numbers)) {
+            Some(Needs::Amd(needs)) => Some(needs),
+            _ => None,
+        };
         assert_eq!(of(&code(96), "k<8>"), Some(needs(96)));
         assert_eq!(of(&code(97), "k<8>"), None);
         assert_eq!((of(&code(97), "g<>"), of(&code(97), "h<>")), (Some(needs(7)), None));

@@ -6,7 +6,7 @@
 
 mod answers;
 mod build;
-mod code;
+pub(crate) mod code;
 mod compare;
 mod data;
 mod family;

@@ -6,7 +6,7 @@ use super::{Data, Graph, Tensor};
 use crate::device::Device;
 use crate::node_loop::doubt;
 use crate::op::Shape;
-use crate::outcome::Launched;
+use crate::outcome::{Launched, with_place};
 use crate::rules::{Rules, RulesError};
 use crate::session::explain;
 use cxx::Program;
@@ -183,11 +183,13 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<Open>) -> NodeStep {
         let parts = common < step.launches.len() || common < end.launches.len() || end.nodes != step.nodes;
         step.launches.truncate(common);
         for (launch, other) in step.launches.iter_mut().zip(&end.launches) {
-            if (launch.grid, launch.block) != (other.grid, other.block) && step.unsized_by.is_none() {
+            let parts = |launch: &Launched| [launch.dims(0), launch.dims(1)];
+            if parts(launch) != parts(other) && step.unsized_by.is_none() {
                 step.unsized_by.clone_from(&unknown);
             }
-            launch.grid = launch.grid.filter(|grid| Some(*grid) == other.grid);
-            launch.block = launch.block.filter(|block| Some(*block) == other.block);
+            let why =
+                unknown.as_ref().map_or_else(|| say!("cxx-open-condition"), |(place, why)| with_place(place, why));
+            launch.join(other, 1, &why);
         }
         let moved = |moves: &[Launched]| moves.iter().map(|call| (call.kernel.clone(), call.line)).collect::<Vec<_>>();
         step.moves = step.moves.filter(|moves| moved(moves) == moved(&end.moves));

@@ -72,7 +72,7 @@ fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
     // Fields that are not set here are unknown.
     if let Value::Agg(agg) = &mut object {
         for slot in &mut Rc::make_mut(agg).items {
-            if matches!(slot, Value::Int(..) | Value::Null) {
+            if matches!(slot, Value::Int(..) | Value::Null | Value::Str(_)) {
                 *slot = Value::Opaque(Default::default());
             }
         }

@@ -119,7 +119,7 @@ fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     }
     let Some(name) = machine.program.interner.get("create_mm_pipelines") else { return Ok(Value::Void) };
     let args = about.into_iter().map(|value| (None, value)).collect();
-    let (config, stack, locals) = ([None, None], Vec::new(), Vec::new());
+    let (config, stack, locals) = (None, Vec::new(), Vec::new());
     machine.handoffs.push(Handoff { name, args, config, at, stack, library: false, locals });
     Ok(Value::Void)
 }

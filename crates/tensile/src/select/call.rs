@@ -162,6 +162,70 @@ impl Epilogue {
     }
 }
 
+/// How the matrices of a batch are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Batches {
+    /// At equal distances.
+    #[default]
+    Strided,
+    /// As arrays of pointers (rocblas_gemm_batched_ex).
+    Pointers,
+    /// Products of different sizes in one call (hipblaslt_ext::GroupedGemm).
+    Grouped,
+}
+
+/// Scales of A and B that a hipBLASLt call brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Scales {
+    #[default]
+    None,
+    Scalar,
+    Vector,
+}
+
+/// The values of beta that the libraries distinguish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Beta {
+    #[default]
+    Zero,
+    One,
+    MinusOne,
+    Other,
+}
+
+impl Beta {
+    pub fn of(value: f64) -> Beta {
+        match value {
+            0.0 => Beta::Zero,
+            1.0 => Beta::One,
+            -1.0 => Beta::MinusOne,
+            _ => Beta::Other,
+        }
+    }
+}
+
+impl Batches {
+    pub fn from_user(name: &str) -> Option<Batches> {
+        match name {
+            "strided" => Some(Batches::Strided),
+            "pointers" => Some(Batches::Pointers),
+            "grouped" => Some(Batches::Grouped),
+            _ => None,
+        }
+    }
+}
+
+impl Scales {
+    pub fn from_user(name: &str) -> Option<Scales> {
+        match name {
+            "none" => Some(Scales::None),
+            "scalar" => Some(Scales::Scalar),
+            "vector" => Some(Scales::Vector),
+            _ => None,
+        }
+    }
+}
+
 /// One product D = alpha * op(A) * op(B) + beta * C, column major as in BLAS.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Call {
@@ -185,6 +249,17 @@ pub struct Call {
     pub workspace: Option<u64>,
     /// How many algorithms the caller asks for (hipBLASLt only).
     pub requested: u32,
+    pub batches: Batches,
+    /// Elements between the matrices of a batch, of A, B, C and D; None: one behind the other.
+    pub strides: Option<[u64; 4]>,
+    /// rocBLAS only: hipBLASLt's heuristic does not get it and assumes 1.
+    pub beta: Beta,
+    /// Of A and B (hipBLASLt only).
+    pub scales: Scales,
+    /// C or D have a scale (hipBLASLt only).
+    pub scales_output: bool,
+    /// rocBLAS only: whether atomics are forbidden. None: as the release has it by default.
+    pub deterministic: Option<bool>,
 }
 
 /// The assumed workspace of a hipBLASLt caller that does not state one: the size of rocBLAS' default.
@@ -209,9 +284,29 @@ impl Call {
             ld: [0; 4],
             workspace: None,
             requested: 1,
+            batches: Batches::Strided,
+            strides: None,
+            beta: Beta::Zero,
+            scales: Scales::None,
+            scales_output: false,
+            deterministic: None,
         };
         call.ld = call.packed();
         call
+    }
+
+    /// Whether D can be the same matrix as C: rocBLAS refuses one matrix with two leading dimensions or strides.
+    pub fn is_in_place(&self) -> bool {
+        let apart = self.strides.is_none_or(|[_, _, c, d]| c == d);
+        self.ld[2] == self.ld[3] && (apart || self.batch <= 1 || self.batches == Batches::Pointers)
+    }
+
+    /// Elements between the matrices of a batch, one behind the other.
+    pub fn packed_strides(&self) -> [u64; 4] {
+        let a = if self.trans_a { self.m } else { self.k };
+        let b = if self.trans_b { self.k } else { self.n };
+        let [lda, ldb, ldc, ldd] = self.ld;
+        [lda.wrapping_mul(a), ldb.wrapping_mul(b), ldc.wrapping_mul(self.n), ldd.wrapping_mul(self.n)]
     }
 
     /// The smallest leading dimensions that the shape allows.

@@ -1,8 +1,13 @@
 //! The parts of a solution that the choice depends on. A solution is read when a table first leads to it.
 
-use super::{data_type::DataType, test::Test, value::Value};
-use crate::solution::{int, ints};
-use codeobject::{Result, msgpack::Reader};
+use super::{
+    data_type::DataType,
+    strict::{Required, ints, unsigned},
+    test::Test,
+    value::Value,
+};
+use crate::kernel_name;
+use codeobject::{Error, Problem, Result, msgpack::Reader};
 
 /// The sizes of a kernel that its workspace depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,9 +60,14 @@ impl Candidate {
             test: Test::Always,
         };
         let mut tests = Vec::new();
+        let start = reader.offset();
+        let mut required =
+            Required::new(&["index", "name", "hardwarePredicate", "problemPredicate", "sizeMapping", "problemType"]);
         for _ in 0..reader.expect_map("solution")? {
-            match reader.expect_str("solution key")? {
-                "index" => out.index = int(reader, "solution index")?,
+            let key = reader.expect_str("solution key")?;
+            required.note(key);
+            match key {
+                "index" => out.index = reader.expect_int("solution index")?,
                 "name" => out.name = reader.expect_str("solution name")?.to_owned(),
                 "kernelName" => out.kernel = reader.expect_str("kernelName")?.to_owned(),
                 "hardwarePredicate" | "problemPredicate" | "taskPredicate" => {
@@ -71,10 +81,16 @@ impl Candidate {
                 _ => reader.skip("solution field")?,
             }
         }
+        required.check(start)?;
         tests.retain(|test| *test != Test::Always);
         out.test = Test::All(tests);
         if out.kernel.is_empty() {
             out.kernel.clone_from(&out.name);
+        }
+        // The name repeats the tile.
+        let [m, n] = out.sizes.macro_tile;
+        if kernel_name::tile_of(&out.name) != Some([m, n, out.sizes.depth_u]) {
+            return Err(Error::new(start, "tile in the solution's name", Problem::Missing));
         }
         Ok(out)
     }
@@ -82,35 +98,46 @@ impl Candidate {
 
 impl SizeMapping {
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        let unsigned = |value: i64| u64::try_from(value).unwrap_or(0);
+        let start = reader.offset();
+        let mut required = Required::new(&[
+            "macroTile",
+            "depthU",
+            "globalSplitU",
+            "workspaceSizePerElemC",
+            "packBatchDims",
+            "streamK",
+        ]);
         for _ in 0..reader.expect_map("sizeMapping")? {
-            match reader.expect_str("sizeMapping key")? {
+            let key = reader.expect_str("sizeMapping key")?;
+            required.note(key);
+            match key {
                 "macroTile" => {
-                    if let [m, n, ..] = ints(reader, "macroTile")?.as_slice() {
-                        self.macro_tile = [unsigned(*m), unsigned(*n)];
-                    }
+                    let sizes = ints(reader, "macroTile")?;
+                    let side = |at: usize| sizes.get(at).and_then(|size| u64::try_from(*size).ok()).unwrap_or(0);
+                    self.macro_tile = [side(0), side(1)];
                 }
-                "depthU" => self.depth_u = unsigned(int(reader, "depthU")?),
-                "globalSplitU" => self.global_split_u = int(reader, "globalSplitU")?,
-                "workspaceSizePerElemC" => self.workspace_per_c = unsigned(int(reader, "workspaceSizePerElemC")?),
-                "workspaceSizePerElemBias" => {
-                    self.workspace_per_bias = unsigned(int(reader, "workspaceSizePerElemBias")?);
-                }
-                "packBatchDims" => self.pack_batch_dims = int(reader, "packBatchDims")?,
-                "streamK" => self.stream_k = int(reader, "streamK")?,
+                "depthU" => self.depth_u = unsigned(reader, "depthU")?,
+                "globalSplitU" => self.global_split_u = reader.expect_int("globalSplitU")?,
+                "workspaceSizePerElemC" => self.workspace_per_c = unsigned(reader, "workspaceSizePerElemC")?,
+                "workspaceSizePerElemBias" => self.workspace_per_bias = unsigned(reader, "workspaceSizePerElemBias")?,
+                "packBatchDims" => self.pack_batch_dims = reader.expect_int("packBatchDims")?,
+                "streamK" => self.stream_k = reader.expect_int("streamK")?,
                 "matrixInstruction" => self.matrix_instruction = ints(reader, "matrixInstruction")?,
                 "workGroup" => self.work_group = ints(reader, "workGroup")?,
                 _ => reader.skip("sizeMapping field")?,
             }
         }
-        Ok(())
+        required.check(start)
     }
 }
 
 impl ProblemType {
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        let start = reader.offset();
+        let mut required = Required::new(&["aType", "bType", "cType", "dType"]);
         for _ in 0..reader.expect_map("problemType")? {
             let key = reader.expect_str("problemType key")?;
+            required.note(key);
             let value = Value::read(reader, 0)?;
             let flag = value.flag().unwrap_or(false);
             let kind = value.text().and_then(DataType::in_catalog);
@@ -129,6 +156,6 @@ impl ProblemType {
                 _ => {}
             }
         }
-        Ok(())
+        required.check(start)
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{
     call::{Call, Compute},
+    choice::Choice,
     data_type::DataType,
     problem::Hardware,
     release::Release,
-    selector::Choice,
 };
 
 /// Some if the product never reaches the catalog. Calls here use C in place of D.
@@ -14,8 +14,7 @@ pub fn instead(call: &Call, release: &Release, hardware: &Hardware) -> Option<Ch
         || (hardware.processor.len() == 7
             && ["gfx10", "gfx11"].iter().any(|family| hardware.processor.starts_with(family)));
     let one = call.m == 1 || call.n == 1;
-    let in_place = call.ld[2] == call.ld[3];
-    (release.gemv && supported && one && in_place && wanted(call, hardware)).then_some(Choice::Gemv)
+    (release.gemv && supported && one && call.is_in_place() && wanted(call, hardware)).then_some(Choice::Gemv)
 }
 
 /// rocBLAS' own estimate of when its gemv kernels are faster.

@@ -2,9 +2,10 @@
 
 use super::{
     candidate::Candidate,
+    strict::Required,
     tree::{Budget, Tree},
 };
-use crate::{limits, solution::int};
+use crate::limits;
 use codeobject::{Error, Problem, Result, msgpack::Reader};
 use std::{
     cell::{Cell, OnceCell},
@@ -39,12 +40,20 @@ impl CatalogFile {
         let mut reader = Reader::new(&data, 0);
         let mut tree = Tree::Unknown(String::new());
         let mut solutions = HashMap::new();
+        let mut required = Required::new(&["solutions", "library"]);
         for _ in 0..reader.expect_map("catalog")? {
-            match reader.expect_str("catalog key")? {
+            let key = reader.expect_str("catalog key")?;
+            required.note(key);
+            match key {
                 "solutions" => solutions = places(&mut reader)?,
                 "library" => tree = Tree::read(&mut reader, &mut Budget::default(), 0)?,
                 _ => reader.skip("catalog field")?,
             }
+        }
+        required.check(0)?;
+        let left = reader.left() as u64;
+        if left > 0 {
+            return Err(Error::new(reader.offset(), "catalog", Problem::Trailing { left }));
         }
         Ok(CatalogFile { tree, data, solutions })
     }
@@ -58,6 +67,18 @@ impl CatalogFile {
     /// None if the solution does not exist or cannot be read.
     pub fn solution(&self, index: i64) -> Option<&Candidate> {
         self.solutions.get(&index)?.candidate(&self.data)
+    }
+
+    /// The solutions that use a kernel, and how many rows of tables name one of them.
+    pub fn naming(&self, kernel: &str) -> (Vec<i64>, usize) {
+        let uses = |index: &i64| self.solution(*index).is_some_and(|solution| solution.kernel == kernel);
+        let mut solutions: Vec<i64> = self.indices().filter(uses).collect();
+        solutions.sort_unstable();
+        let mut tables = Vec::new();
+        self.tree.tables(&mut tables);
+        let rows = tables.iter().flat_map(|table| &table.entries);
+        let count = rows.filter(|entry| solutions.binary_search(&entry.index).is_ok()).count();
+        (solutions, count)
     }
 
     /// The numbers of all solutions, in no order.
@@ -86,14 +107,16 @@ fn places(reader: &mut Reader<'_>) -> Result<HashMap<i64, Lazy>> {
         let mut index = None;
         for _ in 0..reader.expect_map("solution")? {
             if reader.expect_raw("solution key")? == b"index" {
-                index = Some(int(reader, "solution index")?);
+                index = Some(reader.expect_int("solution index")?);
             } else {
                 reader.skip("solution field")?;
             }
         }
         let bytes = start..reader.offset() as usize;
-        if let Some(index) = index {
-            out.insert(index, Lazy { bytes, read: OnceCell::new(), answered: Cell::new((0, false)) });
+        let index = index.ok_or_else(|| Error::new(start as u64, "solution index", Problem::Missing))?;
+        let lazy = Lazy { bytes, read: OnceCell::new(), answered: Cell::new((0, false)) };
+        if out.insert(index, lazy).is_some() {
+            return Err(Error::new(start as u64, "unique solution index", Problem::Missing));
         }
     }
     Ok(out)

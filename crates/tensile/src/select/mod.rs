@@ -7,6 +7,7 @@
 
 mod call;
 mod candidate;
+mod choice;
 mod data_type;
 mod gemv;
 mod introsort;
@@ -14,19 +15,21 @@ mod leaf;
 mod problem;
 mod release;
 mod selector;
+mod strict;
 mod table;
 mod test;
 mod tree;
 mod value;
 mod workspace;
 
-pub use call::{Call, Compute, Epilogue, Library, USUAL_WORKSPACE};
+pub use call::{Batches, Beta, Call, Compute, Epilogue, Library, Scales, USUAL_WORKSPACE};
 pub use candidate::Candidate;
+pub use choice::{Choice, Chosen, NotComputed, Trace, Uncovered};
 pub use data_type::DataType;
 pub use leaf::CatalogFile;
 pub use problem::Hardware;
 pub use release::Release;
-pub use selector::{Choice, Chosen, NotComputed, Selector, Trace};
+pub use selector::Selector;
 pub use table::{Distance, Entry, Table};
 pub use test::Test;
 pub use tree::{Row as TreeRow, Tree};

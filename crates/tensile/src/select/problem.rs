@@ -1,7 +1,7 @@
 //! The problem that the BLAS library passes to the kernel library: ConstructTensileProblem of rocBLAS and hipBLASLt.
 
 use super::{
-    call::{Call, Compute, Epilogue, Library},
+    call::{Batches, Beta, Call, Compute, Epilogue, Library, Scales},
     data_type::DataType,
 };
 
@@ -12,13 +12,6 @@ pub struct Hardware {
     /// HIP's multiProcessorCount: compute units, or work-group processors from gfx10 on.
     pub compute_units: u64,
     pub is_apu: bool,
-}
-
-/// A beta that a predicate of rocBLAS' catalogs can require.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Beta {
-    Zero,
-    One,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +40,10 @@ pub struct Problem {
     /// The matrix whose gradient the bias is: 0 A, 1 B, 3 D.
     pub bias_source: i64,
     pub aux: Option<DataType>,
+    pub scales: Scales,
+    pub scales_output: bool,
+    /// The matrices of a batch are at equal distances.
+    pub strided: bool,
 }
 
 pub const M: usize = 0;
@@ -71,6 +68,8 @@ impl Problem {
             _ => 3,
         };
         out.aux = call.epilogue.has_aux().then_some(call.types[3]);
+        out.scales = call.scales;
+        out.scales_output = call.scales_output;
         out
     }
 
@@ -78,9 +77,9 @@ impl Problem {
     /// dimensions, so D is a separate matrix if they differ.
     pub fn for_rocblas(call: &Call, deterministic: bool, workspace: u64) -> Problem {
         let mut out = Problem::new(call, Library::RocBlas);
-        out.beta = Beta::Zero;
-        out.in_place = call.ld[2] == call.ld[3];
-        out.deterministic = deterministic;
+        out.beta = call.beta;
+        out.in_place = call.is_in_place();
+        out.deterministic = call.deterministic.unwrap_or(deterministic);
         // Rounded down to HPA_GSU_WORKSPACE_SIZE_GRANULARITY.
         out.workspace = workspace / 256 * 256;
         out
@@ -96,12 +95,11 @@ impl Problem {
         };
         let wider = |input: DataType| compute.bytes() > input.bytes();
         let high_precision = wider(call.types[0]) || (library == Library::RocBlas && wider(call.types[1]));
-        let columns =
-            [if call.trans_a { call.m } else { call.k }, if call.trans_b { call.k } else { call.n }, call.n, call.n];
-        let mut strides = [[1, 0, 0]; 4];
-        for ((stride, ld), columns) in strides.iter_mut().zip(call.ld).zip(columns) {
-            *stride = [1, ld, ld.wrapping_mul(columns)];
-        }
+        let apart = match call.batches {
+            Batches::Pointers => [0; 4],
+            _ => call.strides.unwrap_or_else(|| call.packed_strides()),
+        };
+        let strides = std::array::from_fn(|matrix| [1, call.ld[matrix], apart[matrix]]);
         Problem {
             library,
             sizes: [call.m, call.n, call.batch, call.k],
@@ -122,6 +120,9 @@ impl Problem {
             bias: None,
             bias_source: 3,
             aux: None,
+            scales: Scales::None,
+            scales_output: false,
+            strided: call.batches == Batches::Strided,
         }
     }
 

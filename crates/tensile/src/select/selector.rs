@@ -1,8 +1,9 @@
 //! From a call to a solution, with a trace of the choice.
 
 use super::{
-    call::{Call, Compute, Library},
+    call::{Batches, Call, Compute, Library},
     candidate::Candidate,
+    choice::{Choice, Chosen, NotComputed, Trace, Uncovered},
     data_type::DataType,
     gemv,
     leaf::CatalogFile,
@@ -12,73 +13,18 @@ use super::{
     test::{Context, Test, Truth},
     tree::Tree,
 };
-use crate::coverage::Files;
+use crate::coverage::{Files, ReadError};
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap},
     rc::Rc,
 };
 
-/// Why an answer was not computed: the item that decides but is not known here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotComputed {
-    /// The rules here were not compared with this version of the library.
-    Version(String),
-    /// A kind of node of the tree.
-    Node(String),
-    /// A predicate.
-    Predicate(String),
-    /// A file that the tree names but that does not exist.
-    Missing(String),
-    /// A file that is damaged, with the reason.
-    Damaged(String),
-    /// A solution that a table names but that is missing from the leaf or damaged.
-    Solution(i64),
-    /// A kind of call that is not supported.
-    Call(&'static str),
-}
-
-/// One solution as the library would return it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
-    pub index: i64,
-    pub kernel: String,
-    pub name: String,
-    /// The leaf that contains it; empty for the root.
-    pub leaf: String,
-    /// The kind of table and the row that led to it; None if no table did.
-    pub row: Option<(&'static str, Key)>,
-    pub macro_tile: [u64; 2],
-    pub depth_u: u64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Choice {
-    /// The library's first answer.
-    Determined(Chosen),
-    /// The library chooses one of these by the order of their addresses in memory.
-    OneOf(Vec<Chosen>),
-    /// The library has no solution, or rejects the call.
-    None,
-    /// rocBLAS calls its own gemv kernel instead of a solution.
-    Gemv,
-    NotComputed(NotComputed),
-}
-
-/// The steps that led to the answer.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Trace {
-    /// Leaves whose row of the tree matched, in order.
-    pub leaves: Vec<String>,
-    /// Solutions that a table led to but a predicate rejected, with the predicate.
-    pub rejected: Vec<(i64, String)>,
-}
-
 /// The catalog of one library for one GPU. Files are read when a query first needs them.
 pub struct Selector<'f> {
     files: &'f dyn Files,
     library: Library,
-    release: Result<Release, String>,
+    release: Result<Release, NotComputed>,
     hardware: Hardware,
     root: Option<Result<Rc<CatalogFile>, NotComputed>>,
     leaves: RefCell<HashMap<String, Result<Rc<CatalogFile>, NotComputed>>>,
@@ -117,7 +63,8 @@ fn root_name(hardware: &Hardware) -> String {
 impl<'f> Selector<'f> {
     /// `version` is the library's version; at least major and minor are required.
     pub fn new(files: &'f dyn Files, library: Library, version: &str, hardware: Hardware) -> Selector<'f> {
-        let release = Release::of(library, version).ok_or_else(|| format!("{} {version}", library.name()));
+        let unknown = || NotComputed::Version(format!("{} {version}", library.name()));
+        let release = Release::of(library, version).ok_or_else(unknown);
         let name = root_name(&hardware);
         let mut out = Selector {
             files,
@@ -132,6 +79,12 @@ impl<'f> Selector<'f> {
             out.root = Some(out.load(&name));
         }
         out
+    }
+
+    /// A rocBLAS that may pass products on to hipBLASLt: which ones is decided outside of the catalog.
+    pub fn handing_over(self) -> Selector<'f> {
+        let release = self.release.and(Err(NotComputed::HandsOver));
+        Selector { release, ..self }
     }
 
     pub fn hardware(&self) -> &Hardware {
@@ -159,16 +112,10 @@ impl<'f> Selector<'f> {
     fn run(&self, call: &Call, without: &[i64], traced: bool) -> (Choice, Trace) {
         let release = match &self.release {
             Ok(release) => release,
-            Err(name) => return (Choice::NotComputed(NotComputed::Version(name.clone())), Trace::default()),
+            Err(why) => return (Choice::NotComputed(why.clone()), Trace::default()),
         };
-        if call.m == 0 || call.n == 0 || call.k == 0 || call.batch == 0 {
-            return (Choice::NotComputed(NotComputed::Call("a size is 0")), Trace::default());
-        }
-        // rocBLAS' sizes are 32-bit integers. The limit for hipBLASLt exceeds any memory and fits the signed integers
-        // of its tables.
-        let most = if self.library == Library::RocBlas { i32::MAX as u64 } else { 1 << 40 };
-        if [call.m, call.n, call.k, call.batch].into_iter().chain(call.ld).any(|size| size > most) {
-            return (Choice::NotComputed(NotComputed::Call("a size is too large")), Trace::default());
+        if let Some(kind) = self.uncovered(call) {
+            return (Choice::NotComputed(NotComputed::Call(kind)), Trace::default());
         }
         let problem = match self.library {
             Library::HipBlasLt => {
@@ -193,6 +140,23 @@ impl<'f> Selector<'f> {
         (choice, walk.trace.map(RefCell::into_inner).unwrap_or_default())
     }
 
+    /// Calls of a kind that was never compared with the library.
+    fn uncovered(&self, call: &Call) -> Option<Uncovered> {
+        if call.m == 0 || call.n == 0 || call.k == 0 || call.batch == 0 {
+            return Some(Uncovered::Empty);
+        }
+        // rocBLAS' sizes are 32-bit integers. hipBLASLt's are larger than any memory; its tables are searched with signed ones.
+        let most = if self.library == Library::RocBlas { i32::MAX as u64 } else { 1 << 40 };
+        if [call.m, call.n, call.k, call.batch].into_iter().chain(call.ld).any(|size| size > most) {
+            return Some(Uncovered::TooLarge);
+        }
+        match (call.batches, self.library) {
+            (Batches::Grouped, _) => Some(Uncovered::Grouped),
+            (Batches::Pointers, Library::HipBlasLt) => Some(Uncovered::Pointers),
+            _ => None,
+        }
+    }
+
     fn next_question(&self) -> u64 {
         self.questions.set(self.questions.get() + 1);
         self.questions.get()
@@ -202,8 +166,11 @@ impl<'f> Selector<'f> {
         if !self.files.listing().has(name) {
             return Err(NotComputed::Missing(name.to_owned()));
         }
-        let damaged = |why: String| NotComputed::Damaged(format!("{name}: {why}"));
-        let data = self.files.read(name).map_err(damaged)?;
+        let damaged = |why: String| NotComputed::Damaged(name.to_owned(), why);
+        let data = self.files.read_checked(name).map_err(|error| match error {
+            ReadError::Unreadable(why) => damaged(why),
+            ReadError::Altered => NotComputed::Altered(name.to_owned()),
+        })?;
         CatalogFile::parse(data).map(Rc::new).map_err(|error| damaged(error.to_string()))
     }
 
@@ -322,7 +289,7 @@ impl Walk<'_> {
     ) -> Result<Vec<Found>, NotComputed> {
         // A leaf names itself, directly or through another leaf.
         if depth > crate::limits::DEPTH as usize {
-            return Err(NotComputed::Damaged(format!("{leaf}: the tree has no end")));
+            return Err(NotComputed::Damaged(leaf.to_owned(), "the tree has no end".to_owned()));
         }
         let found = |index: i64, row| Found { file: file.clone(), leaf: leaf.to_owned(), index, row };
         match tree {
@@ -382,7 +349,7 @@ impl Walk<'_> {
         depth: usize,
     ) -> Result<(), NotComputed> {
         if depth > crate::limits::DEPTH as usize {
-            return Err(NotComputed::Damaged(format!("{leaf}: the tree has no end")));
+            return Err(NotComputed::Damaged(leaf.to_owned(), "the tree has no end".to_owned()));
         }
         let mut one = |index: i64| -> Result<(), NotComputed> {
             if !out.contains_key(&index) && self.supports(file, index)? {

@@ -49,6 +49,15 @@ pub enum Axes {
     Four,
 }
 
+impl Axes {
+    pub fn count(self) -> usize {
+        match self {
+            Axes::Three => 3,
+            Axes::Four => 4,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub distance: Distance,

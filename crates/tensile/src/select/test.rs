@@ -1,9 +1,10 @@
 //! Predicates of trees and solutions, compiled once and evaluated to true, false or unknown.
 
 use super::{
+    call::{Beta, Scales},
     candidate::SizeMapping,
     data_type::DataType,
-    problem::{BATCH, Beta, Hardware, K, M, N, Problem},
+    problem::{BATCH, Hardware, K, M, N, Problem},
     value::Value,
     workspace,
 };
@@ -51,6 +52,10 @@ pub enum Test {
     Deterministic(bool),
     InPlace,
     BetaIs(Option<Beta>),
+    /// The scales of A and B that the kernel applies; it serves products without scales, too.
+    Scales(Scales),
+    ScalesOutput(bool),
+    Strided(bool),
     Multiple {
         size: usize,
         of: u64,
@@ -156,6 +161,9 @@ impl Test {
             Test::Deterministic(value) => (problem.deterministic == *value).into(),
             Test::InPlace => problem.in_place.into(),
             Test::BetaIs(beta) => beta.is_none_or(|beta| beta == problem.beta).into(),
+            Test::Scales(own) => (problem.scales == Scales::None || problem.scales == *own).into(),
+            Test::ScalesOutput(own) => (!problem.scales_output || *own).into(),
+            Test::Strided(own) => (problem.strided == *own).into(),
             Test::Multiple { size: index, of } => {
                 size(*index).checked_rem(*of).map_or(Truth::Unknown, |rest| (rest == 0).into())
             }
@@ -222,6 +230,9 @@ impl Test {
             Test::BiasSources(_) => "BiasSrcWhiteList".to_owned(),
             Test::ActivationOneOf(_) => "ActivationEnumWhiteList".to_owned(),
             Test::Deterministic(_) => "DeterministicMode".to_owned(),
+            Test::Strided(_) => "StridedBatched".to_owned(),
+            Test::Scales(_) => "UseScaleAB".to_owned(),
+            Test::ScalesOutput(_) => "UseScaleCD".to_owned(),
             Test::ComputeUnits(count) => format!("CUCount == {count}"),
             Test::Processor(name) => format!("Processor == {name}"),
             other => format!("{other:?}").chars().take_while(|c| c.is_alphanumeric()).collect(),
@@ -346,22 +357,28 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
         }
         "StochasticRounding" => never_asked(flag()?),
         "Sparse" => never_asked(value.int()? != 0),
-        // Calls here never pass arrays of pointers.
-        "StridedBatched" => never_asked(!flag()?),
+        "StridedBatched" => Test::Strided(flag()?),
         "BiasDataTypeWhiteList" => Test::BiasTypes(kinds()?),
         "BiasSrcWhiteList" => Test::BiasSources(ints()?),
         "UseBias" => Test::UsesBias(value.int()? != 0),
         "UseE" => Test::UsesAux(flag()?),
         "DataTypeE" => Test::AuxType(kind_of()?),
         "UseGradient" => Test::Gradient(flag()?),
-        // Calls here request no scales. A kernel that can apply scales also runs without them.
-        "UseScaleAB" | "UseScaleCD" | "UseScaleAlphaVec" => Test::Always,
+        "UseScaleAB" => Test::Scales(match value.text()? {
+            "" => Scales::None,
+            "Scalar" => Scales::Scalar,
+            "Vector" => Scales::Vector,
+            _ => return None,
+        }),
+        "UseScaleCD" => Test::ScalesOutput(flag()?),
+        // No vector of alphas is asked for, and a kernel that can apply one may be taken without it.
+        "UseScaleAlphaVec" => Test::Always,
         "F32XdlMathOp" => Test::XdlMath(kind_of()?),
         "DeterministicMode" => Test::Deterministic(flag()?),
         "BetaValue" => match value.text()? {
             "Any" => Test::BetaIs(None),
             "1" => Test::BetaIs(Some(Beta::One)),
-            "-1" => never(),
+            "-1" => Test::BetaIs(Some(Beta::MinusOne)),
             _ => return None,
         },
         "Free0SizeMultiple" if index == 0 => Test::Multiple { size: M, of: number()? },

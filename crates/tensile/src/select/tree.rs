@@ -1,18 +1,13 @@
 //! The tree of a catalog, compiled for walking.
 
 use super::{
+    strict::Required,
     table::{Axes, Distance, Entry, Table},
     test::Test,
     value::Value,
 };
-use crate::{
-    limits,
-    solution::{int, ints, scalar},
-};
-use codeobject::{
-    Error, Problem, Result,
-    msgpack::{Reader, Token},
-};
+use crate::limits;
+use codeobject::{Error, Problem, Result, msgpack::Reader};
 use std::collections::HashMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -58,14 +53,17 @@ fn over(offset: u64, field: &'static str, limit: usize) -> Error {
 #[derive(Default)]
 struct Fields {
     kind: String,
-    rows: Vec<Row>,
+    rows: Option<Vec<Row>>,
     map: HashMap<String, Tree>,
     property: Option<Value>,
     properties: Vec<Value>,
     distance: String,
-    table: Vec<Entry>,
+    /// The entries and the number of sizes in each key.
+    table: Option<(Vec<Entry>, usize)>,
     text: String,
     index: Option<i64>,
+    /// A field that no implemented node has.
+    other: Option<String>,
 }
 
 impl Tree {
@@ -80,9 +78,8 @@ impl Tree {
             match reader.expect_str("node key")? {
                 "type" => fields.kind = reader.expect_str("node type")?.to_owned(),
                 "rows" => {
-                    for _ in 0..reader.expect_array("rows")? {
-                        fields.rows.push(Row::read(reader, budget, depth)?);
-                    }
+                    let rows = (0..reader.expect_array("rows")?).map(|_| Row::read(reader, budget, depth));
+                    fields.rows = Some(rows.collect::<Result<_>>()?);
                 }
                 "map" => {
                     for _ in 0..reader.expect_map("map")? {
@@ -96,14 +93,27 @@ impl Tree {
                         fields.properties = items;
                     }
                 }
-                "distance" => fields.distance = text(reader, "distance")?,
-                "table" => fields.table = table(reader, budget)?,
-                "value" => fields.text = text(reader, "value")?,
-                "index" => fields.index = Some(int(reader, "index")?),
-                _ => reader.skip("node field")?,
+                "distance" => fields.distance = reader.expect_str("distance")?.to_owned(),
+                "table" => fields.table = Some(table(reader, budget)?),
+                "value" => fields.text = reader.expect_str("value")?.to_owned(),
+                "index" => fields.index = Some(reader.expect_int("index")?),
+                other => {
+                    fields.other = Some(other.to_owned());
+                    reader.skip("node field")?;
+                }
             }
         }
         Ok(fields.into_tree())
+    }
+
+    /// The tables below, whatever the product.
+    pub fn tables<'t>(&'t self, out: &mut Vec<&'t Table>) {
+        match self {
+            Tree::Rows(rows) => rows.iter().for_each(|row| row.tree.tables(out)),
+            Tree::ByOperation(map) => map.values().for_each(|tree| tree.tables(out)),
+            Tree::Table(table) => out.push(table),
+            Tree::Leaf(_) | Tree::Single(_) | Tree::Unknown(_) => {}
+        }
     }
 
     /// The leaves below this node, for any product.
@@ -120,20 +130,28 @@ impl Tree {
 impl Fields {
     fn into_tree(self) -> Tree {
         let unknown = |what: &str| Tree::Unknown(format!("{} {what}", self.kind).trim().to_owned());
-        match self.kind.as_str() {
-            "Hardware" | "Problem" => Tree::Rows(self.rows),
-            "ProblemMap" => match self.property.as_ref().and_then(|value| value.get("type")).and_then(Value::text) {
-                Some("OperationIdentifier") => Tree::ByOperation(self.map),
-                other => unknown(other.unwrap_or_default()),
-            },
-            "Matching" => match (Distance::from_name(&self.distance), axes(&self.properties)) {
-                (Some(distance), Some(axes)) if distance != Distance::GridBased || axes == Axes::Four => {
-                    Tree::Table(Table::new(distance, axes, self.table))
+        match (self.kind.as_str(), self.other) {
+            ("Hardware" | "Problem" | "ProblemMap" | "Matching" | "Placeholder" | "Single", Some(other)) => {
+                unknown(&other)
+            }
+            ("Hardware" | "Problem", None) => self.rows.map_or_else(|| unknown("rows"), Tree::Rows),
+            ("ProblemMap", None) => {
+                match self.property.as_ref().and_then(|value| value.get("type")).and_then(Value::text) {
+                    Some("OperationIdentifier") if !self.map.is_empty() => Tree::ByOperation(self.map),
+                    other => unknown(other.unwrap_or_default()),
+                }
+            }
+            ("Matching", None) => match (Distance::from_name(&self.distance), axes(&self.properties), self.table) {
+                (Some(distance), Some(axes), Some((table, sizes)))
+                    if (sizes == axes.count() || table.is_empty())
+                        && (distance != Distance::GridBased || axes == Axes::Four) =>
+                {
+                    Tree::Table(Table::new(distance, axes, table))
                 }
                 _ => unknown(&self.distance),
             },
-            "Placeholder" => Tree::Leaf(self.text),
-            "Single" => self.index.map_or_else(|| unknown(""), Tree::Single),
+            ("Placeholder", None) if !self.text.is_empty() => Tree::Leaf(self.text),
+            ("Single", None) => self.index.map_or_else(|| unknown(""), Tree::Single),
             _ => unknown(""),
         }
     }
@@ -154,9 +172,13 @@ fn axes(properties: &[Value]) -> Option<Axes> {
 
 impl Row {
     fn read(reader: &mut Reader<'_>, budget: &mut Budget, depth: u32) -> Result<Row> {
+        let start = reader.offset();
         let mut out = Row { test: Test::Never(String::new()), hardware: false, tree: Tree::Unknown(String::new()) };
+        let mut required = Required::new(&["predicate", "library"]);
         for _ in 0..reader.expect_map("row")? {
-            match reader.expect_str("row key")? {
+            let key = reader.expect_str("row key")?;
+            required.note(key);
+            match key {
                 "predicate" => {
                     let value = Value::read(reader, depth + 1)?;
                     out.hardware = value.get("type").and_then(Value::text) == Some("AMDGPU");
@@ -166,43 +188,49 @@ impl Row {
                 _ => reader.skip("row field")?,
             }
         }
+        required.check(start)?;
         Ok(out)
     }
 }
 
-fn table(reader: &mut Reader<'_>, budget: &mut Budget) -> Result<Vec<Entry>> {
+/// The entries, and how many sizes each key has: three or four, the same in all.
+fn table(reader: &mut Reader<'_>, budget: &mut Budget) -> Result<(Vec<Entry>, usize)> {
     let count = reader.expect_array("table")?;
     let mut entries = Vec::with_capacity((count as usize).min(reader.left() / 8));
+    let mut sizes = None;
     for _ in 0..count {
         let start = reader.offset();
         budget.rows = budget.rows.checked_sub(1).ok_or_else(|| over(start, "table", limits::ROWS))?;
         let mut entry = Entry { key: [0; 4], index: -1, speed: 0.0 };
+        let mut required = Required::new(&["key", "index"]);
         for _ in 0..reader.expect_map("table row")? {
-            match reader.expect_str("table key")? {
+            let name = reader.expect_str("table key")?;
+            required.note(name);
+            match name {
                 "key" => {
-                    for (slot, value) in entry.key.iter_mut().zip(ints(reader, "key")?) {
-                        *slot = value;
+                    let length = key(reader, &mut entry.key)?;
+                    if *sizes.get_or_insert(length) != length {
+                        return Err(Error::new(start, "table key of equal length", Problem::Missing));
                     }
                 }
-                "index" => entry.index = int(reader, "index")?,
-                "speed" => {
-                    entry.speed = match scalar(reader, "speed")? {
-                        Token::Float(value) => value,
-                        Token::Int(value) => value as f64,
-                        _ => 0.0,
-                    }
-                }
+                "index" => entry.index = reader.expect_int("index")?,
+                "speed" => entry.speed = reader.expect_number("speed")?,
                 _ => reader.skip("table field")?,
             }
         }
+        required.check(start)?;
         entries.push(entry);
     }
-    Ok(entries)
+    Ok((entries, sizes.unwrap_or(0)))
 }
 
-fn text(reader: &mut Reader<'_>, field: &'static str) -> Result<String> {
-    Ok(match scalar(reader, field)? {
-        Token::Str(text) => text.to_owned(),
-        _ => String::new(),
-    })
+/// The sizes of a row; no allocation, there are hundreds of thousands of rows.
+fn key(reader: &mut Reader<'_>, out: &mut [i64; 4]) -> Result<usize> {
+    let offset = reader.offset();
+    let count = reader.expect_array("key")? as usize;
+    let slots = out.get_mut(..count).ok_or_else(|| over(offset, "key", 4))?;
+    for slot in slots {
+        *slot = reader.expect_int("key")?;
+    }
+    Ok(count)
 }

@@ -6,9 +6,10 @@ use crate::probes::exits::exits;
 use crate::probes::site::Site;
 use crate::probes::symbols::Symbol;
 use codeobject::launch_map::Image;
-use std::os::fd::OwnedFd;
+
 use std::sync::Arc;
 use sys::perf_event::Event;
+use sys::unix::OwnedFd;
 
 /// The sizes that matter when there are many launches.
 #[derive(Debug, Clone, Copy)]

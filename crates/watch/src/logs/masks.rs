@@ -157,7 +157,7 @@ mod tests {
     fn nine_is_trace_and_internal() {
         let say = |text: &str| wanted(text).map(|(variable, value)| explain(&variable, &value).to_string());
         assert_eq!(say("ROCBLAS_LAYER=9").as_deref(), Some("ROCBLAS_LAYER=9 is 1 trace + 8 internal"));
-        assert_eq!(say("TENSILE_DB").as_deref(), Some("TENSILE_DB=0x8000 is 0x8000 name of the kernel that won"));
+        assert_eq!(say("TENSILE_DB").as_deref(), Some("TENSILE_DB=0x8000 is 0x8000 name of the selected kernel"));
         assert_eq!(say("AMD_LOG_LEVEL=3").as_deref(), Some("AMD_LOG_LEVEL=3 is info: calls and kernels"));
         assert_eq!(say("ROCBLAS_LAYER=0").as_deref(), Some("ROCBLAS_LAYER=0 is nothing"));
         assert_eq!(say("ROCBLAS_LAYER=0x11").as_deref(), Some("ROCBLAS_LAYER=0x11 is 1 trace + 0x10 (unknown here)"));

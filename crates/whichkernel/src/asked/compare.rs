@@ -123,8 +123,21 @@ impl Both<'_> {
 
     /// Every difference, for programs, with path and tile separate.
     fn data(&self) -> Table {
-        let keys =
-            ["target", "type", "columns", "path_a", "tile_a", "kernel_a", "path_b", "tile_b", "kernel_b", "operation"];
+        let keys = [
+            "target",
+            "type",
+            "columns",
+            "path_a",
+            "tile_a",
+            "kernel_a",
+            "path_b",
+            "tile_b",
+            "kernel_b",
+            "operation",
+            "differs",
+            "shape_a",
+            "shape_b",
+        ];
         let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
         for part in &self.parts {
             for difference in &part.found.differences {
@@ -135,7 +148,10 @@ impl Both<'_> {
                 };
                 let head = [device.to_owned(), ty.to_owned(), difference.columns()];
                 let sides = side(&difference.left).into_iter().chain(side(&difference.right));
-                table.row(head.into_iter().chain(sides).chain([part.operation.clone()]));
+                let shape = |side: &Side| side.shape.as_ref().map_or(String::new(), |shape| shape.told([true; 3]));
+                let differs = difference.differs.names().join(" ");
+                let tail = [part.operation.clone(), differs, shape(&difference.left), shape(&difference.right)];
+                table.row(head.into_iter().chain(sides).chain(tail));
             }
         }
         table
@@ -150,6 +166,7 @@ impl Both<'_> {
             Column::left("columns", title("source-column-columns")),
             Column::left("a", "A"),
             Column::left("b", "B"),
+            Column::left("differs", title("source-column-differs")),
         ];
         let several = self.parts.len() > 1;
         if several {
@@ -160,7 +177,8 @@ impl Both<'_> {
         for (part, difference) in all.take(most) {
             let (device, ty) = difference.names(&part.left.question);
             let [a, b] = difference.sides();
-            let row = [device.to_owned(), ty.to_owned(), difference.columns(), a, b];
+            let differs = difference.differs.names().join(" ");
+            let row = [device.to_owned(), ty.to_owned(), difference.columns(), a, b, differs];
             table.row(row.into_iter().chain(several.then(|| part.operation.clone())));
         }
         table

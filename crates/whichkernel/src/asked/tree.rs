@@ -77,6 +77,10 @@ pub struct Ask {
     #[arg(short = 'U', value_name = "NAME")]
     pub undefine: Vec<String>,
 
+    /// Leave the launch shape (grid, block, warps, dynamic shared memory) out of the answer
+    #[arg(long)]
+    pub no_shape: bool,
+
     /// Set a CMake option of the tree's build, NAME=VALUE
     #[arg(long, value_name = "NAME=VALUE")]
     pub cmake: Vec<String>,
@@ -152,7 +156,9 @@ impl Ask {
         };
         known_types(&types)?;
         let columns = self.columns()?.unwrap_or_else(|| DEFAULT_COLUMNS.to_vec());
-        Ok(self.shape(op).question(devices, types, columns))
+        let mut question = self.shape(op).question(devices, types, columns);
+        question.launch_shapes = !self.no_shape;
+        Ok(question)
     }
 
     /// The column counts, if some were given.
@@ -199,7 +205,7 @@ impl Ask {
         };
         let (cmake, env) = (pairs("--cmake", &self.cmake)?, pairs("--env", &self.env)?);
         let (define, undefine) = (self.define.clone(), self.undefine.clone());
-        Ok(Overrides { define, undefine, cmake, env, vary_versions: false })
+        Ok(Overrides { define, undefine, cmake, env, vary_versions: false, code: None })
     }
 }
 

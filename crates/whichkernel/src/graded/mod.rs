@@ -10,4 +10,4 @@ pub mod text;
 mod words;
 
 pub use export::{csv, markdown};
-pub use words::{load, need_text, with_needs};
+pub use words::{MACHINE, NOTES, chosen, load, need_text, with_needs};

@@ -83,7 +83,9 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
         let advice = advice_text(lang, &next.advice);
         let _ = writeln!(out, "{} {advice}  ({closes})", bold(context, &lang.text("check-next")));
     }
-    let _ = writeln!(out, "{}", lang.text("check-screen-more"));
+    // A list that is empty is no advice.
+    let more = if graded.counts().refuted > 0 { "check-screen-more" } else { "check-screen-more-all" };
+    let _ = writeln!(out, "{}", lang.text(more));
 }
 
 fn headline(graded: &Graded, context: &Context) -> String {

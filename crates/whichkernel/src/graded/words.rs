@@ -1,5 +1,6 @@
 //! Wording that `check` and `investigate` share: the requested file, the counts, and the reasons.
 
+use crate::context::Context;
 use evidence::{Investigation, Reading, Reason, default_investigation};
 use investigate::{Advice, Graded, Need};
 use report::Lang;
@@ -9,6 +10,25 @@ use std::path::Path;
 
 /// A size limit; investigations are written by hand.
 const LONGEST: u64 = 16 << 20;
+
+/// The name that always means the built-in file.
+pub const NOTES: &str = "field-notes";
+/// What `investigate` writes about this machine, beside the ledger.
+pub const MACHINE: &str = "this-machine";
+
+/// The named file. Without a name: this machine's own, if `investigate` has written one, else the field notes; a note says which.
+pub fn chosen(file: Option<&Path>, context: &Context) -> say::Result<Investigation> {
+    let own = context.ledger.join(format!("{MACHINE}.toml"));
+    match file {
+        Some(path) if path.as_os_str() == NOTES && !path.exists() => load(None),
+        Some(path) => load(Some(path)),
+        None if own.is_file() => {
+            context.note(&context.lang.say(&say!("check-machine-file", path = own)));
+            load(Some(&own))
+        }
+        None => load(None),
+    }
+}
 
 pub fn load(file: Option<&Path>) -> say::Result<Investigation> {
     let Some(path) = file else { return Ok(default_investigation()?) };

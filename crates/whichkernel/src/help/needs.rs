@@ -27,7 +27,10 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("probe", "serve", "lane"),
     ("report", "host", "export"),
     ("report", "launches", "export"),
+    ("report", "note", "publish"),
     ("report", "port", "serve"),
+    ("report", "title", "publish"),
+    ("report", "url", "publish"),
     ("source", "code", "graph"),
     ("source", "from", "chain"),
     ("source", "from", "to"),
@@ -35,10 +38,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("source", "routing", "graph"),
     ("source", "to", "from"),
     ("watch", "with", "certify"),
-    ("why", "fix", "measure"),
     ("why", "measure", "fix"),
     ("why", "repeat", "fix"),
-    ("why", "yes", "fix"),
 ];
 
 pub fn check(mut found: &ArgMatches, mut command: &mut Command) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use investigate::{Graded, Places};
 use ledger::{LedgerError, Measured, Reader, RowKind, WorklogNote};
 use observe::ObserveContext;
 use report::Lang;
-use site::{Input, LedgerFacts, Next, Note, Pair};
+use site::{Input, LedgerFacts, Next, Note, Pair, Publication};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,16 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// With advice for this machine, now: a command that cannot be run here shows its missing prerequisites.
     pub fn from_ledger(investigation: Investigation, dir: &Path) -> Gathered {
+        let mut gathered = Gathered::for_strangers(investigation, dir);
+        let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
+        gathered.graded = gathered.graded.at(places);
+        gathered
+    }
+
+    /// Without anything of this machine: its paths would be in the commands.
+    pub fn for_strangers(investigation: Investigation, dir: &Path) -> Gathered {
         let (mut observations, mut notes, mut ledger) = (Vec::new(), Vec::new(), LedgerFacts::default());
         let read = || -> Result<_, LedgerError> {
             let reader = Reader::open(dir)?;
@@ -44,9 +53,8 @@ impl Gathered {
         };
         ledger.problem = problem.clone();
         let verbs = crate::command_line::verb_names();
-        // Advice is for this machine, now: a command that cannot be run here shows its missing prerequisites.
-        let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
-        let graded = Graded::from_ledger(investigation, &observations, &verbs).at(places);
+        let nowhere = Places { takes: Some(crate::command_check::takes), ..Places::default() };
+        let graded = Graded::from_ledger(investigation, &observations, &verbs).at(nowhere);
         let able = investigate::abilities(&verbs);
         Gathered { graded, observations, notes, able, ledger, problem, dir: dir.to_owned() }
     }
@@ -65,15 +73,25 @@ impl Gathered {
     }
 
     pub fn site(&self, single: bool) -> site::Site {
-        self.build(single, None)
+        self.build(single, None, None)
     }
 
     /// For a server: the pages poll for a newer version.
     pub fn live_site(&self) -> site::Site {
-        self.build(false, Some(&self.version()))
+        self.build(false, Some(&self.version()), None)
     }
 
-    fn build(&self, single: bool, live: Option<&str>) -> site::Site {
+    /// For strangers. The ledger's facts are those of the original, whose rows these pages were made from.
+    pub fn published(mut self, original: LedgerFacts, publication: &Publication) -> site::Site {
+        self.ledger = original;
+        self.build(false, None, Some(publication))
+    }
+
+    pub fn facts(&self) -> LedgerFacts {
+        self.ledger.clone()
+    }
+
+    fn build(&self, single: bool, live: Option<&str>, published: Option<&Publication>) -> site::Site {
         let next = next(&self.graded);
         let ladders = self.graded.investigation.ladders(&self.observations, &self.able);
         let blobs = Reader::open_as_it_is(&self.dir).ok().map(|reader| reader.blobs());
@@ -87,6 +105,10 @@ impl Gathered {
         };
         let langs = (Lang::new("en"), Lang::new("ja"));
         let needs = |command: &str| {
+            // What is missing on this machine says nothing about a stranger's.
+            if published.is_some() {
+                return Vec::new();
+            }
             let pair = |need| Pair { en: need_text(&langs.0, &need), ja: need_text(&langs.1, &need) };
             self.graded.needs(command).into_iter().map(pair).collect()
         };
@@ -104,6 +126,7 @@ impl Gathered {
             raw: &raw,
             version: env!("CARGO_PKG_VERSION"),
             live,
+            published,
         };
         site::build(&input, single)
     }

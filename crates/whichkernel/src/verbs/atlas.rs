@@ -31,6 +31,10 @@ pub struct Args {
     /// Weight types, comma-separated [default: all]
     #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
     pub types: Vec<String>,
+
+    /// Leave the launch shape (grid, block, warps, dynamic shared memory) out of the answer
+    #[arg(long)]
+    pub no_shape: bool,
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -44,7 +48,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let types: Vec<String> =
         args.types.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect();
     crate::asked::tree::known_types(&types)?;
-    let question = question(&args.gpu, &types)?;
+    let mut question = question(&args.gpu, &types)?;
+    question.launch_shapes = !args.no_shape;
     let atlas = make(&args.tree, &args.out, &question, args.since.as_deref(), |release, fresh, at, of| {
         if fresh {
             let says = [("name", release.name.clone().into()), ("at", at.into()), ("of", of.into())];

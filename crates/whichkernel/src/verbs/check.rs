@@ -6,14 +6,14 @@ pub use args::Args;
 
 use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Plain;
-use crate::graded::{csv, detail, load, markdown, screen, text};
+use crate::graded::{chosen, csv, detail, markdown, screen, text};
 use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
 use say::bail;
 use std::process::ExitCode;
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    let mut investigation = load(args.file.as_deref())?;
+    let mut investigation = chosen(args.file.as_deref(), context)?;
     if let Some(host) = &args.here {
         investigation.is_about_this_machine(host);
     }

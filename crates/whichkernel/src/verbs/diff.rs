@@ -10,6 +10,7 @@ use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use say::{Context as _, bail, ensure, error};
+use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -70,7 +71,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     // any other is a source.
     let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
     if both(kernel::is_file) {
-        return kernel::run(&args.a, &args.b, &args.kernels, args.format, context);
+        return args.code((args.a.as_ref(), args.b.as_ref()), context);
     }
     if let Some(sides) = Sides::parse(&args.a, &args.b) {
         return args.backends(&sides, context);
@@ -88,12 +89,21 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if both(runtime::is_runtime) {
         return runtime::runtimes(&args.a, &args.b, &args.dry()?, context);
     }
+    // Directories, and runtimes that no program can be run with: their kernels.
+    if let (Some(a), Some(b)) = (kernel::place(&args.a), kernel::place(&args.b)) {
+        return args.code((&a, &b), context);
+    }
     args.of_a_kind()?;
     let (a, b) = (source::Tree::open(&args.a)?, source::Tree::open(&args.b)?);
     compare(&a, &b, &args.gpu, &args.ask, args.format, context)
 }
 
 impl Args {
+    /// Two files or directories with GPU code.
+    fn code(&self, sides: (&Path, &Path), context: &Context) -> say::Result<ExitCode> {
+        kernel::run(sides, &self.gpu, &self.kernels, (self.format, context))
+    }
+
     /// If the two are of different kinds, names the one that is not a source tree.
     fn of_a_kind(&self) -> say::Result<()> {
         // If one of two runtimes is missing, the error names it, with the command that fetches it.

@@ -95,6 +95,9 @@ fn changes(answer: &HistoryAnswer, context: &Context) -> Table {
         Column::right("tile_after", title("history-column-tile-after")),
         Column::left("kernel_before", title("history-column-kernel-before")),
         Column::left("kernel_after", title("history-column-kernel-after")),
+        Column::left("differs", title("source-column-differs")),
+        Column::left("shape_before", title("history-column-shape-before")),
+        Column::left("shape_after", title("history-column-shape-after")),
     ]);
     for event in &answer.events {
         for change in &event.changes {
@@ -112,6 +115,9 @@ fn changes(answer: &HistoryAnswer, context: &Context) -> Table {
                 change.b.tile.to_string(),
                 change.a.kernel.clone().unwrap_or_default(),
                 change.b.kernel.clone().unwrap_or_default(),
+                change.differs.join(" "),
+                change.a.shape.as_ref().map_or(String::new(), |shape| shape.told([true; 3])),
+                change.b.shape.as_ref().map_or(String::new(), |shape| shape.told([true; 3])),
             ]);
         }
     }
@@ -200,13 +206,18 @@ fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &
         let tag = event.tag.as_deref().unwrap_or("");
         let _ = write!(out, "\n{} {tag} {} {}\n", event.date, short(&event.commit), event.subject);
         for change in event.changes.iter().take(ROWS) {
-            let side = |side: &source::answers::Served| match &side.kernel {
-                Some(kernel) => format!("{} {kernel}", side.brief()),
-                None => side.brief(),
+            let parts = source::SHAPE_PARTS.map(|part| change.differs.contains(&part));
+            let side = |side: &source::answers::Served| {
+                let kernel = side.kernel.as_ref().map_or(String::new(), |kernel| format!(" {kernel}"));
+                let shape = side.shape.as_ref().filter(|_| parts.contains(&true));
+                let shape = shape.map_or(String::new(), |shape| format!(", {}", shape.told(parts)));
+                format!("{}{kernel}{shape}", side.brief())
             };
             let (before, after) = (side(&change.a), side(&change.b));
             let what = format!("{} {} {}", change.target, change.ty, columns(change.from, change.to));
-            let _ = writeln!(out, "  {what}: {before} -> {after}");
+            let differs =
+                if change.differs.is_empty() { String::new() } else { format!(" ({})", change.differs.join(", ")) };
+            let _ = writeln!(out, "  {what}{differs}: {before} -> {after}");
         }
         let more = event.changes.len().saturating_sub(ROWS);
         if more > 0 {

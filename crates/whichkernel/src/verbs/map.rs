@@ -6,7 +6,7 @@ mod vulkan;
 use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
-use dryrun::{DispatchMaps, Map, RunRoot, Said, Sheet, Way, agreement};
+use dryrun::{DispatchMaps, Map, RunRoot, Said, Sheet, Way, WayShape, agreement};
 use evidence::{Conclusion, Says};
 use gguf::Path;
 use report::{Column, Table, conclusion_text};
@@ -32,6 +32,10 @@ pub struct Args {
 
     #[command(flatten)]
     gemm: gemm::GemmAsk,
+
+    /// Leave the launch shape (grid, block, warps, dynamic shared memory) out of the answer
+    #[arg(long)]
+    no_shape: bool,
 
     /// Exit 1 if source and dry run disagree
     #[arg(long, requires = "source")]
@@ -69,6 +73,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             let key = (row.ty.clone(), row.columns.unsigned_abs());
             sheet.cells.entry(key).or_default().declared = Some(way(row));
         }
+        if args.no_shape {
+            let ways = sheet.cells.values_mut().flat_map(|said| [&mut said.declared, &mut said.selected]);
+            ways.flatten().for_each(|way| way.shape = None);
+        }
         sheets.push(sheet);
     }
     let both = args.source.is_some() && !args.no_dryrun;
@@ -105,7 +113,9 @@ fn declare(tree: &str, args: &Args) -> say::Result<Vec<Row>> {
     let columns: Vec<i64> = args.dry.columns.iter().map(|&n| n.cast_signed()).collect();
     let shape = gguf::known(&args.dry.arch_of)?;
     let shape = Shape::MulMat { rows: shape.feed_forward.into(), k: shape.width.into() };
-    let survey = Survey::run(&tree, shape.question(devices, types, columns), &Overrides::default())?;
+    let mut question = shape.question(devices, types, columns);
+    question.launch_shapes = !args.no_shape;
+    let survey = Survey::run(&tree, question, &Overrides::default())?;
     Ok(survey.rows())
 }
 
@@ -117,7 +127,14 @@ fn way(row: &Row) -> Way {
         Some(path) if tile > 0 => format!("{}{tile}", path.name().to_ascii_lowercase()),
         Some(path) => path.name().to_ascii_lowercase(),
     };
-    Way { path: row.path, tile, label }
+    let shape = row.shape.as_ref().map(|shape| WayShape {
+        grid: shape.grid,
+        block: shape.block,
+        warps: shape.warps,
+        shared: shape.shared,
+        undetermined: shape.undetermined.iter().map(ToString::to_string).collect(),
+    });
+    Way { path: row.path, tile, label, shape }
 }
 
 /// Rows of one table: types in order of appearance, with a cell per column count.
@@ -155,8 +172,7 @@ fn text(
                 .collect(),
         );
         for kind in kinds {
-            let cell =
-                |columns: &u64| sheet.cells.get(&(kind.to_owned(), *columns)).map(Said::text).unwrap_or_default();
+            let cell = |columns: &u64| sheet.cells.get(&(kind.to_owned(), *columns)).map(cell_text).unwrap_or_default();
             table.row(std::iter::once(kind.to_owned()).chain(columns.iter().map(cell)));
         }
         if args.dry.format == Format::Md {
@@ -181,7 +197,19 @@ fn text(
         let _ = writeln!(out, "{}", lang.text_with("map-agreement", &args));
     }
     let _ = writeln!(out, "{}", lang.text("dryrun-legend"));
+    if !args.no_shape {
+        let _ = writeln!(out, "{}", lang.text("map-legend-warps"));
+    }
     out
+}
+
+/// The label with the warps of a block: `mmvq1·8w`.
+fn cell_text(said: &Said) -> String {
+    let shape = said.selected.as_ref().or(said.declared.as_ref()).and_then(|way| way.shape.as_ref());
+    match shape.and_then(|shape| shape.warps).filter(|_| !said.disagrees()) {
+        Some(warps) => format!("{}·{warps}w", said.text()),
+        None => said.text(),
+    }
 }
 
 /// Coloured by path on a terminal; the table itself handles a width that does not fit.
@@ -231,6 +259,9 @@ fn csv(sheets: &[Sheet<'_>]) -> String {
         "declared_tile",
         "selected_path",
         "selected_tile",
+        "declared_shape",
+        "selected_shape",
+        "declared_shape_undetermined",
     ];
     let mut table = Table::new(keys.map(|key| Column::left(key, key)).to_vec());
     for sheet in sheets {
@@ -238,6 +269,9 @@ fn csv(sheets: &[Sheet<'_>]) -> String {
             let text = |way: &Option<Way>| way.as_ref().map(|way| way.label.clone()).unwrap_or_default();
             let path = |way: &Option<Way>| way.as_ref().and_then(|way| way.path).map_or("", Path::name).to_owned();
             let tile = |way: &Option<Way>| way.as_ref().map(|way| way.tile.to_string()).unwrap_or_default();
+            let shape = |way: &Option<Way>| {
+                way.as_ref().and_then(|way| way.shape.as_ref()).map_or(String::new(), WayShape::told)
+            };
             let agree = said.agrees().map_or("", |agree| if agree { "yes" } else { "no" });
             table.row([
                 sheet.card(),
@@ -253,6 +287,12 @@ fn csv(sheets: &[Sheet<'_>]) -> String {
                 tile(&said.declared),
                 path(&said.selected),
                 tile(&said.selected),
+                shape(&said.declared),
+                shape(&said.selected),
+                said.declared
+                    .as_ref()
+                    .and_then(|way| way.shape.as_ref())
+                    .map_or(String::new(), |shape| shape.undetermined.join("; ")),
             ]);
         }
     }

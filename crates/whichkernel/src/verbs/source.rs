@@ -2,6 +2,7 @@
 
 mod args;
 mod chain;
+mod code;
 mod graph;
 mod rocblas;
 mod rules;

@@ -200,6 +200,48 @@ fn a_fix_changes_nothing_without_yes_and_leaves_the_server_running_with_it() {
     assert_eq!((&run["outcome"], &run["state"]), (&"unclear".into(), &"restored".into()), "{run:#}");
 }
 
+/// A fix that an earlier run kept is taken back: first the plan, then the server as it was; a second time there is nothing.
+#[test]
+fn a_kept_fix_is_taken_back() {
+    let Some(mut server) = Cpu::start(&["-ub", "64"]) else { return };
+    let (pid, url) = (server.child.id(), format!("http://{}", server.at));
+    let ledger = server.home.path().join("ledger");
+    std::fs::create_dir(&ledger).expect("a directory");
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("its state");
+    let started: u64 =
+        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok()).expect("a time");
+    let kept = serde_json::json!([{
+        "n": 1, "pid": pid, "started": started, "url": url, "time": "2026-11-17T12:00:00Z",
+        "names": ["-ub", "--ubatch-size"], "variable": false, "old": null, "new": "64",
+    }]);
+    std::fs::write(ledger.join("fixes.json"), kept.to_string()).expect("written");
+    let why = |words: &[&str]| tool(&["why"]).args(words).env("WHICHKERNEL_LEDGER", &ledger).output().expect("run");
+    let other = why(&["--undo", "2"]);
+    assert_eq!(other.status.code(), Some(2), "{}", text(&other));
+    let plan = why(&["--undo", "1"]);
+    assert!(
+        plan.status.success() && text(&plan).contains("--undo 1 --yes"),
+        "{}{}",
+        text(&plan),
+        String::from_utf8_lossy(&plan.stderr)
+    );
+    let words =
+        |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().replace('\0', " ");
+    assert!(words(&pid.to_string()).contains("-ub 64"), "it still runs");
+    let done = why(&["--undo", "1", "--yes", "--format", "json"]);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(0), "{said}\n{}", server.log());
+    let answer = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &done.stdout);
+    let run = &answer["fix_run"];
+    server.second = run["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+    assert_eq!((&run["outcome"], &run["state"]), (&"undone".into(), &"restored".into()), "{run:#}");
+    let now = words(&run["pid"].to_string());
+    assert!(now.contains("-np 1") && !now.contains("-ub"), "{now}");
+    assert!(http::get(&server.at, "/health", SOON).is_ok_and(|answer| answer.status == 200));
+    let again = why(&["--undo", "1", "--yes"]);
+    assert_eq!(again.status.code(), Some(2), "{}", text(&again));
+}
+
 /// The model file is missing: neither the test servers nor the old setting can start, and the output says so first.
 #[test]
 fn a_server_that_cannot_start_again_is_said_so() {

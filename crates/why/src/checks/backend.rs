@@ -2,7 +2,7 @@
 
 use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked};
 use crate::cause::{Cost, Id, Phase, Seen};
-use crate::facts::{Card, Facts};
+use crate::facts::{Card, Census, Facts};
 use crate::fixes;
 use crate::speed::{decode_limit, on_card};
 use crate::sure::Sure;
@@ -164,22 +164,24 @@ pub fn gfx_override(facts: &Facts) -> Outcome {
 
 fn census(
     facts: &Facts,
-    cause: impl Fn(&Card, &str, crate::facts::Census) -> Option<(Id, Message)>,
-    fine: Message,
+    cause: impl Fn(&str, &Census) -> Option<(Id, Message)>,
+    fine: impl Fn(&Census) -> Message,
 ) -> Outcome {
     let (card, target, library, targets) = match code(facts) {
         Ok(code) => code,
         Err(outcome) => return outcome,
     };
-    let Some(counted) = card.census else {
+    let Some(counted) = &card.census else {
         let command = say::shell::CommandLine::new("whichkernel isa {} --target {}", [library, target]);
         return Outcome::NotChecked { why: say!("why-unchecked-census"), command: Some(command.into()) };
     };
-    match cause(card, target, counted) {
-        None => Outcome::Fine(fine),
+    match cause(target, counted) {
+        None => Outcome::Fine(fine(counted)),
         Some((id, text)) => {
             let name = base(library);
-            let mut evidence = vec![Seen::new(library, say!("why-seen-census", library = name))];
+            let Census { kernel, kernels, stubs, matrix } = counted;
+            let says = say!("why-seen-census", library = name, kernel, kernels, stubs, matrix);
+            let mut evidence = vec![Seen::new(library, says)];
             evidence.extend(listed(library, targets));
             Found::new(id, text, Sure::Seen, evidence).fix(fixes::built_for(target, None))
         }
@@ -187,10 +189,10 @@ fn census(
 }
 
 pub fn stubs(facts: &Facts) -> Outcome {
-    let cause = |_: &Card, target: &str, counted: crate::facts::Census| {
-        (counted.stubs > 0).then(|| (Id::StubKernels, say!("why-stub-kernels", count = counted.stubs, target)))
+    let cause = |target: &str, counted: &Census| {
+        (counted.stubs > 0).then(|| (Id::StubKernels, say!("why-stub-kernels", kernel = counted.kernel, target)))
     };
-    census(facts, cause, say!("why-fine-stubs"))
+    census(facts, cause, |_| say!("why-fine-stubs"))
 }
 
 /// Applies only to a card whose profile lists matrix units.
@@ -198,10 +200,12 @@ pub fn matrix_units(facts: &Facts) -> Outcome {
     if facts.card().is_some_and(|card| card.limits.as_ref().is_some_and(|limits| limits.int8.is_none())) {
         return Outcome::NotApplicable;
     }
-    let cause = |_: &Card, target: &str, counted: crate::facts::Census| {
-        (!counted.matrix).then(|| (Id::NoMatrixUnits, say!("why-no-matrix-units", target)))
+    // A stub has no instructions at all, and is a cause of its own.
+    let cause = |target: &str, counted: &Census| {
+        let none = counted.matrix == 0 && counted.stubs == 0;
+        none.then(|| (Id::NoMatrixUnits, say!("why-no-matrix-units", kernel = counted.kernel, target)))
     };
-    census(facts, cause, say!("why-fine-matrix"))
+    census(facts, cause, |counted| say!("why-fine-matrix", kernel = counted.kernel))
 }
 
 /// The rules say which kernel each backend chooses, not which one is faster.

@@ -2,7 +2,7 @@
 
 use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked};
 use crate::cause::{Cost, Id, Seen};
-use crate::facts::{Card, Facts};
+use crate::facts::{Card, Facts, State};
 use crate::fixes;
 use crate::sure::Sure;
 use say::{Message, say};
@@ -21,8 +21,19 @@ fn card(facts: &Facts) -> Result<&Card, Outcome> {
     }
 }
 
-fn published(card: &Card, says: String) -> Vec<Seen> {
-    vec![Seen::new(&card.state.place, Message::verbatim(says))]
+fn published(place: &str, says: String) -> Vec<Seen> {
+    vec![Seen::new(place, Message::verbatim(says))]
+}
+
+/// Asked of NVIDIA's program, which has names of its own.
+fn by_smi(state: &State) -> bool {
+    state.place == "nvidia-smi"
+}
+
+/// NVIDIA's driver tells its own program, AMD's writes files.
+fn unpublished(card: &Card) -> Outcome {
+    let nvidia = card.target.as_deref().is_some_and(|target| target.starts_with("sm_"));
+    unchecked(if nvidia { say!("why-unchecked-smi") } else { say!("why-unchecked-sysfs") })
 }
 
 pub fn power(facts: &Facts) -> Outcome {
@@ -33,17 +44,24 @@ pub fn power(facts: &Facts) -> Outcome {
     let state = &card.state;
     // `auto` and `high` let the clocks rise; other levels fix them (kernel Documentation/gpu/amdgpu/thermal.rst).
     if let Some(level) = state.level.as_deref().filter(|level| !matches!(*level, "auto" | "high")) {
-        let evidence = published(card, format!("power_dpm_force_performance_level {level}"));
+        let evidence = published(&state.place, format!("power_dpm_force_performance_level {level}"));
         let found = Found::new(Id::PowerState, say!("why-power-level", level), Sure::Seen, evidence);
         return found.fix(fixes::power_level(&state.place, level));
     }
     if let Some((cap, usual)) = state.power.filter(|(cap, usual)| (*cap as f64) < *usual as f64 * LOW_CAP) {
-        let evidence = published(card, format!("power1_cap {cap} W, power1_cap_default {usual} W"));
+        let (limit, own) = match by_smi(state) {
+            true => ("power.limit", "power.default_limit"),
+            false => ("power1_cap", "power1_cap_default"),
+        };
+        let evidence = published(&state.place, format!("{limit} {cap} W, {own} {usual} W"));
         let found = Found::new(Id::PowerState, say!("why-power-cap", cap, usual), Sure::Seen, evidence);
-        return found.fix(state.power_file.as_deref().map(|file| fixes::power_cap(file, cap, usual)));
+        return found.fix(state.power_file.as_deref().map(|place| match by_smi(state) {
+            true => fixes::nvidia_power(place, cap, usual),
+            false => fixes::power_cap(place, cap, usual),
+        }));
     }
     if state.level.is_none() && state.power.is_none() {
-        return unchecked(say!("why-unchecked-sysfs"));
+        return unpublished(card);
     }
     Outcome::Fine(say!("why-fine-power"))
 }
@@ -53,12 +71,17 @@ pub fn vram(facts: &Facts) -> Outcome {
         Ok(card) => card,
         Err(outcome) => return outcome,
     };
-    let Some((used, total)) = card.state.vram else { return unchecked(say!("why-unchecked-sysfs")) };
+    let Some((used, total)) = card.state.vram else { return unpublished(card) };
     let text = say!("why-vram-full", used = gib(used), total = gib(total));
     if (used as f64) < total as f64 * FULL {
         return Outcome::Fine(say!("why-fine-vram", used = gib(used), total = gib(total)));
     }
-    let evidence = published(card, format!("mem_info_vram_used {used}, mem_info_vram_total {total}"));
+    let evidence = match by_smi(&card.state) {
+        true => {
+            published(&card.state.place, format!("memory.used {} MiB, memory.total {} MiB", used >> 20, total >> 20))
+        }
+        false => published(&card.state.place, format!("mem_info_vram_used {used}, mem_info_vram_total {total}")),
+    };
     let fix = facts.server.as_ref().and_then(|server| fixes::less_context(facts, server));
     Found::new(Id::VramFull, text, Sure::Seen, evidence).cost(Cost::says(say!("why-cost-maybe-none"))).fix(fix)
 }
@@ -75,7 +98,7 @@ pub fn link(facts: &Facts) -> Outcome {
             None => say!("why-fine-pcie", width),
         });
     }
-    let evidence = published(card, format!("current_link_width {width}, max_link_width {most}"));
+    let evidence = published(&card.state.link_place, format!("current_link_width {width}, max_link_width {most}"));
     let found = Found::new(Id::PcieLink, say!("why-pcie-link", width, most), Sure::Seen, evidence);
     found.reason(Some(say!("why-reason-idle"))).cost(Cost::says(say!("why-cost-link"))).fix(None)
 }

@@ -1,6 +1,6 @@
 //! The GPUs of a machine, and the state that their drivers publish in `/sys`.
 
-use super::held;
+use super::{held, nvidia};
 use crate::facts::{Card, State};
 use doctor::{Gpu, Host};
 use gpu::Limits;
@@ -8,7 +8,9 @@ use std::path::Path;
 
 pub fn cards(host: &Host, found: &doctor::Facts) -> Vec<Card> {
     let amd = found.gpus.iter().map(|gpu| card(host, gpu));
-    amd.chain(found.nvidia.cards.iter().map(|title| nvidia(title))).collect()
+    let published = nvidia::published(host);
+    let nvidia = found.nvidia.cards.iter().zip(nvidia::slots(host));
+    amd.chain(nvidia.map(|(title, slot)| of_nvidia(host, title, &slot, &published))).collect()
 }
 
 /// The card named on the command line, from its profile.
@@ -43,8 +45,8 @@ fn card(host: &Host, gpu: &Gpu) -> Card {
     }
 }
 
-/// NVIDIA's driver publishes a card's name in files, but not its state.
-fn nvidia(title: &str) -> Card {
+/// NVIDIA's driver publishes a card's name in files, and the rest through its own program.
+fn of_nvidia(host: &Host, title: &str, slot: &str, published: &[nvidia::Line]) -> Card {
     let limits = gpu::limits(title);
     let plain = title.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ");
     Card {
@@ -55,7 +57,9 @@ fn nvidia(title: &str) -> Card {
         limits,
         code: None,
         census: None,
-        state: State::default(),
+        state: nvidia::state(published, slot, &format!("/sys/bus/pci/devices/{slot}"), |place| {
+            (link(host, place), host.line(format!("{place}/current_link_speed")).found().cloned())
+        }),
     }
 }
 
@@ -77,6 +81,7 @@ fn state(host: &Host, place: &str) -> State {
         vram: number("mem_info_vram_used").zip(number("mem_info_vram_total")).filter(|(_, total)| *total > 0),
         link: link(host, place),
         link_speed: host.line(format!("{place}/current_link_speed")).found().cloned(),
+        link_place: place.to_owned(),
     }
 }
 

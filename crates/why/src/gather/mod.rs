@@ -3,6 +3,7 @@
 
 mod cards;
 mod memory;
+mod nvidia;
 mod process;
 mod rules;
 mod told;

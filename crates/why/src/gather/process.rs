@@ -1,6 +1,7 @@
 //! One server process: its open files, its libraries, and its model.
 
 use crate::checks::BACKENDS;
+use crate::facts::Unit;
 use doctor::{Host, Process};
 use server::claims::model_header;
 use std::collections::BTreeSet;
@@ -67,8 +68,30 @@ pub fn build_type(host: &Host, process: &Process) -> Option<(String, String)> {
 }
 
 /// The systemd unit that it belongs to, from its control group.
-pub fn unit(host: &Host, pid: u32) -> Option<String> {
+pub fn unit(host: &Host, pid: u32) -> Option<Unit> {
     let text = host.text(format!("/proc/{pid}/cgroup")).found().cloned()?;
-    let unit = text.lines().flat_map(|line| line.rsplit('/')).find(|part| part.ends_with(".service"))?;
-    (!unit.starts_with("user@") && !unit.contains("session")).then(|| unit.to_owned())
+    text.lines().find_map(unit_of)
+}
+
+/// `0::/user.slice/user-1000.slice/user@1000.service/app.slice/llama.service`: of a user's own manager.
+fn unit_of(line: &str) -> Option<Unit> {
+    let name = line.rsplit('/').find(|part| part.ends_with(".service"))?;
+    let manager = |name: &str| name.starts_with("user@");
+    let of_user = line.split('/').any(manager);
+    (!manager(name) && !name.contains("session")).then(|| Unit { name: name.to_owned(), of_user })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_the_systems_or_a_users() {
+        let of = |line: &str| unit_of(line).map(|unit| (unit.name, unit.of_user));
+        assert_eq!(of("0::/system.slice/ollama.service"), Some(("ollama.service".into(), false)));
+        let user = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/llama.service";
+        assert_eq!(of(user), Some(("llama.service".into(), true)));
+        assert_eq!(of("0::/user.slice/user-1000.slice/user@1000.service/app.slice/vte-spawn.scope"), None);
+        assert_eq!(of("0::/"), None);
+    }
 }

@@ -27,7 +27,9 @@ pub fn rules(facts: &Facts, server: &Server, build: Option<&Build>) -> Option<Ru
     }
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     let end = |to: Option<i64>| whole(to.unwrap_or(COLUMNS));
-    let place = table.look_up(&target, &kind, 512).and_then(|found| {
+    let long = table.look_up(&target, &kind, 512);
+    let tile = long.as_ref().and_then(|found| found.tile);
+    let place = long.and_then(|found| {
         let rule = found.rule.first()?;
         Some(format!("{}:{}", rule.file.rsplit('/').next().unwrap_or(&rule.file), rule.line))
     });
@@ -35,6 +37,7 @@ pub fn rules(facts: &Facts, server: &Server, build: Option<&Build>) -> Option<Ru
         version: format!("{} {}", table.source, table.version),
         exact,
         stretches: stretches.iter().map(|(from, to, path)| (whole(*from), end(*to), (*path).to_owned())).collect(),
+        tile,
         place,
         newer: newer(table, &target, &kind),
         newest: releases().next_back().is_some_and(|last| last.version == table.version),

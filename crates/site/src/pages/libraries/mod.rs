@@ -20,6 +20,12 @@ pub fn pages(study: &Study<'_>) -> Vec<Page> {
     pages
 }
 
+/// Whether any library was examined, loaded or launched from.
+pub fn any(study: &Study<'_>) -> bool {
+    let stack = Stack::read(study);
+    !stack.files.is_empty() || !stack.loaded.is_empty() || !stack.launched.is_empty()
+}
+
 fn list(study: &Study<'_>, stack: &Stack) -> Page {
     let title = study.words.pair("site-libraries-question", &[]);
     let silent: Vec<&String> = stack.loaded.iter().filter(|name| !stack.launched.contains(*name)).collect();

@@ -47,7 +47,7 @@ pub struct Ask {
     #[arg(long, value_name = "NAME", default_value = "qwen2-7b")]
     pub arch_of: String,
 
-    /// Number of skeleton layers [default: the fewest with every kind of matrix before the last layer]
+    /// Number of skeleton layers [default: the fewest that have every kind of matrix before the last layer]
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
 

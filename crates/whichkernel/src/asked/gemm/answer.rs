@@ -7,7 +7,7 @@ use report::{Column, Lang, Table};
 use say::say;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tensile::select::{Choice, NotComputed};
+use tensile::select::{Choice, NotComputed, Uncovered};
 
 /// The solution that a BLAS library chooses for each of many products, computed from its catalog.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -98,9 +98,15 @@ pub fn why(reason: &NotComputed, lang: &Lang) -> String {
         NotComputed::Node(kind) => say!("gemm-why-node", kind),
         NotComputed::Predicate(name) => say!("gemm-why-predicate", name),
         NotComputed::Missing(file) => say!("gemm-why-missing", file),
-        NotComputed::Damaged(file) => say!("gemm-why-damaged", file),
+        NotComputed::Damaged(file, why) => say!("gemm-why-damaged", file, why),
+        NotComputed::Altered(file) => say!("gemm-why-altered", file),
         NotComputed::Solution(index) => say!("gemm-why-solution", index),
-        NotComputed::Call(what) => say!("gemm-why-call", what = *what),
+        NotComputed::HandsOver => say!("gemm-why-hands-over"),
+        NotComputed::Call(Uncovered::Empty) => say!("gemm-why-empty"),
+        NotComputed::Call(Uncovered::TooLarge) => say!("gemm-why-too-large"),
+        NotComputed::Call(Uncovered::Pointers) => say!("gemm-why-pointers"),
+        NotComputed::Call(Uncovered::Grouped) => say!("gemm-why-grouped"),
+        NotComputed::Call(Uncovered::Unclear) => say!("gemm-why-unclear"),
     })
 }
 

@@ -39,15 +39,20 @@ impl Catalog {
         let full = || RunRoot::find(DEFAULT_RUNTIME).is_ok();
         let runtime = runtime.unwrap_or_else(|| if full() { DEFAULT_RUNTIME } else { "debian-sid-catalogs" });
         let place = RunRoot::find(runtime)?;
-        let root = match &place {
+        let none = || error!("command-gemm-no-catalog", runtime, library = library.name());
+        Ok(Catalog { runtime: runtime.to_owned(), ..Catalog::of(&place, library, profile)?.ok_or_else(none)? })
+    }
+
+    /// The catalog of a library in a tree, for a card as it is described.
+    pub fn of(place: &RunRoot, library: Library, profile: Profile) -> say::Result<Option<Catalog>> {
+        let root = match place {
             RunRoot::Tree { root, .. } => root.clone(),
             RunRoot::Directory { path } => path.clone(),
             RunRoot::Host => std::path::PathBuf::from("/"),
         };
         let found = of_library(&root, library.name()).about(root.display())?;
-        let none = || error!("command-gemm-no-catalog", runtime, library = library.name());
-        let dir = found.ok_or_else(none)?;
-        Ok(Catalog { version: dir.version(), dir, library, runtime: runtime.to_owned(), profile })
+        let runtime = place.name().to_owned();
+        Ok(found.map(|dir| Catalog { version: dir.version(), dir, library, runtime, profile }))
     }
 
     pub fn selector(&self) -> Selector<'_> {
@@ -56,7 +61,8 @@ impl Catalog {
             compute_units: u64::try_from(self.profile.get("multiProcessorCount")).unwrap_or(0),
             is_apu: self.profile.get("integrated") != 0,
         };
-        Selector::new(&self.dir, self.library, self.version.as_deref().unwrap_or("?"), hardware)
+        let selector = Selector::new(&self.dir, self.library, self.version.as_deref().unwrap_or("?"), hardware);
+        if self.dir.hands_over() { selector.handing_over() } else { selector }
     }
 
     /// The version for display.

@@ -1,24 +1,30 @@
-//! Questions about GEMM kernels: the catalog, the products, and the answers. Shared by `explain gemm`, `diff --gemm`
-//! and `map --library`.
+//! Questions about GEMM kernels: the catalog, the products, and the answers. Shared by `explain gemm`, `diff --gemm`,
+//! `map --library`, `dryrun` and `watch`.
 
 mod answer;
 mod catalog;
 mod change;
+mod launched;
 mod model;
 mod product;
 mod reading;
+mod recorded;
 mod table_file;
+mod words;
 
 pub use answer::{Choices, why};
 pub use catalog::{Blas, Catalog};
 pub use change::{Change, change};
+pub use launched::{Launched, launched_section};
 pub use model::products_of;
 pub use product::{Ask, Product};
 pub use reading::{Reading, read as read_code};
+pub use recorded::{Explained, Recorded, section};
 pub use table_file::read as read_products;
+pub use words::{described, headline, ops, reason, short, tile};
 
 use crate::asked::gemm::product::Unclear;
-use tensile::select::{Choice, NotComputed, Selector};
+use tensile::select::{Choice, NotComputed, Selector, Uncovered};
 
 /// A product and the library's choice for it.
 #[derive(Debug)]
@@ -34,7 +40,7 @@ pub fn answered(selector: &Selector<'_>, products: Vec<Product>) -> Vec<Answered
     let ask = |product: Product| {
         let choice = match &product.unclear {
             None => selector.choose(&product.call),
-            Some(_) => Choice::NotComputed(NotComputed::Call("")),
+            Some(_) => Choice::NotComputed(NotComputed::Call(Uncovered::Unclear)),
         };
         let unclear = product.unclear.clone();
         Answered { product, choice, unclear }

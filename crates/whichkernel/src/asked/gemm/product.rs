@@ -1,7 +1,7 @@
 //! One product as a user describes it: on the command line, or as a row of a file.
 
 use say::{bail, ensure};
-use tensile::select::{Call, Compute, DataType, Epilogue};
+use tensile::select::{Batches, Beta, Call, Compute, DataType, Epilogue, Scales};
 
 /// A product with its name. If a word was not understood, it is kept, and the product gets no answer.
 #[derive(Debug, Clone)]
@@ -48,7 +48,15 @@ pub struct Ask {
     #[arg(long, value_name = "BYTES")]
     pub workspace: Option<u64>,
 
-    /// Number of algorithms that the caller requests from hipBLASLt; it changes the first answer [default: 1]
+    /// beta, for rocBLAS [default: 0]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub beta: Option<f64>,
+
+    /// Scales of A and B in a hipBLASLt call: none, scalar, vector [default: none]
+    #[arg(long, value_name = "KIND")]
+    pub scale_ab: Option<String>,
+
+    /// Number of algorithms that the caller requests from hipBLASLt; this can change the first answer [default: 1]
     #[arg(long, value_name = "N")]
     pub requested: Option<u32>,
 }
@@ -69,6 +77,8 @@ impl Ask {
             epilogue: cell(&self.epilogue),
             workspace: self.workspace,
             requested: self.requested,
+            beta: self.beta,
+            scale_ab: cell(&self.scale_ab),
             ..Cells::default()
         };
         let product = cells.product();
@@ -86,6 +96,10 @@ pub fn known(option: &str) -> String {
         "compute" => list(&mut Compute::names()),
         "epilogue" => list(&mut Epilogue::names()),
         "trans" => "N, T".to_owned(),
+        "batch_kind" => "strided, pointers, grouped".to_owned(),
+        "scale_ab" => "none, scalar, vector".to_owned(),
+        "scale_cd" => "none, scalar".to_owned(),
+        "deterministic" => "yes, no".to_owned(),
         _ => list(&mut DataType::names()),
     }
 }
@@ -107,6 +121,13 @@ pub struct Cells {
     pub ld: [Option<u64>; 4],
     pub workspace: Option<u64>,
     pub requested: Option<u32>,
+    pub beta: Option<f64>,
+    pub batch_kind: String,
+    /// Of A, B, C and D.
+    pub strides: [Option<u64>; 4],
+    pub scale_ab: String,
+    pub scale_cd: String,
+    pub deterministic: String,
 }
 
 impl Cells {
@@ -159,7 +180,40 @@ impl Cells {
         }
         call.workspace = self.workspace;
         call.requested = self.requested.unwrap_or(1);
-        Product { id: self.id, call, unclear }
+        call.beta = self.beta.map_or(Beta::Zero, Beta::of);
+        if self.strides.iter().any(Option::is_some) {
+            let apart = call.packed_strides();
+            call.strides = Some(std::array::from_fn(|matrix| self.strides[matrix].unwrap_or(apart[matrix])));
+        }
+        let wrong = self.attributes(&mut call);
+        Product { id: self.id, call, unclear: unclear.or(wrong) }
+    }
+
+    /// The words that belong to one library only; the first that is not understood is returned.
+    fn attributes(&self, call: &mut Call) -> Option<Unclear> {
+        let unclear = |option: &'static str, value: &str| Some(Unclear { option, value: value.to_owned() });
+        match (Batches::from_user(&self.batch_kind.to_ascii_lowercase()), self.batch_kind.is_empty()) {
+            (Some(kind), _) => call.batches = kind,
+            (None, true) => {}
+            (None, false) => return unclear("batch_kind", &self.batch_kind),
+        }
+        match (Scales::from_user(&self.scale_ab.to_ascii_lowercase()), self.scale_ab.is_empty()) {
+            (Some(scales), _) => call.scales = scales,
+            (None, true) => {}
+            (None, false) => return unclear("scale_ab", &self.scale_ab),
+        }
+        match self.scale_cd.to_ascii_lowercase().as_str() {
+            "" | "none" => {}
+            "scalar" => call.scales_output = true,
+            _ => return unclear("scale_cd", &self.scale_cd),
+        }
+        match self.deterministic.to_ascii_lowercase().as_str() {
+            "" => {}
+            "yes" => call.deterministic = Some(true),
+            "no" => call.deterministic = Some(false),
+            _ => return unclear("deterministic", &self.deterministic),
+        }
+        None
     }
 }
 

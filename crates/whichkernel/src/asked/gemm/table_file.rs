@@ -5,7 +5,7 @@ use say::{Context as _, bail, error};
 use std::path::Path;
 
 /// The columns that a header may name.
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 30] = [
     "id",
     "m",
     "n",
@@ -27,6 +27,15 @@ const COLUMNS: [&str; 21] = [
     "ldd",
     "workspace",
     "requested",
+    "beta",
+    "batch_kind",
+    "stride_a",
+    "stride_b",
+    "stride_c",
+    "stride_d",
+    "scale_ab",
+    "scale_cd",
+    "deterministic",
 ];
 
 /// The maximum file size, far above real use.
@@ -58,6 +67,9 @@ fn parse(text: &str) -> say::Result<Vec<Product>> {
     for (number, line) in lines {
         out.push(row(&columns, separator, line, number + 1)?);
     }
+    if out.is_empty() {
+        bail!("command-gemm-no-rows");
+    }
     Ok(out)
 }
 
@@ -85,7 +97,13 @@ fn row(columns: &[usize], separator: char, line: &str, number: usize) -> say::Re
             14 => cells.bias_type = text,
             15..=18 => cells.ld[column - 15] = Some(count()?),
             19 => cells.workspace = Some(count()?),
-            _ => cells.requested = Some(u32::try_from(count()?).map_err(|_| wrong())?),
+            20 => cells.requested = Some(u32::try_from(count()?).map_err(|_| wrong())?),
+            21 => cells.beta = Some(value.parse::<f64>().map_err(|_| wrong())?),
+            22 => cells.batch_kind = text,
+            23..=26 => cells.strides[column - 23] = Some(count()?),
+            27 => cells.scale_ab = text,
+            28 => cells.scale_cd = text,
+            _ => cells.deterministic = text,
         }
     }
     if let Some(more) = values.next() {
@@ -97,7 +115,7 @@ fn row(columns: &[usize], separator: char, line: &str, number: usize) -> say::Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tensile::select::{Call, Compute, DataType};
+    use tensile::select::{Batches, Beta, Call, Compute, DataType, Scales};
 
     #[test]
     fn columns_go_by_their_names_and_empty_cells_take_the_defaults() {
@@ -124,11 +142,29 @@ mod tests {
     }
 
     #[test]
+    fn a_call_is_described_to_the_last_attribute() {
+        let text = "m,n,k,batch,beta,batch_kind,stride_b,scale_ab,scale_cd,deterministic\n\
+                    2,3,4,5,-1,pointers,99,vector,scalar,yes\n2,3,4,5,0.5,,,,,\n";
+        let products = parse(text).unwrap();
+        let call = &products[0].call;
+        assert_eq!((call.beta, call.batches, call.scales), (Beta::MinusOne, Batches::Pointers, Scales::Vector));
+        assert_eq!((call.strides, call.scales_output, call.deterministic), (Some([8, 99, 6, 6]), true, Some(true)));
+        let plain = &products[1].call;
+        assert_eq!((plain.beta, plain.strides, plain.deterministic), (Beta::Other, None, None));
+        for wrong in ["batch_kind", "scale_ab", "scale_cd", "deterministic"] {
+            let products = parse(&format!("m,n,k,{wrong}\n1,2,3,x\n")).unwrap();
+            assert_eq!(products[0].unclear.as_ref().map(|unclear| unclear.option), Some(wrong));
+        }
+    }
+
+    #[test]
     fn damaged_files_are_refused_with_the_line() {
         for (text, says) in [
             ("", "header"),
             ("m,n\n", "k"),
-            ("m,n,k,beta\n", "beta"),
+            ("m,n,k,gamma\n", "gamma"),
+            ("m,n,k\n", "no products"),
+            ("m,n,k,beta\n1,2,3,x\n", "beta"),
             ("m,n,k,m\n", "m"),
             ("m,n,k\n1,2\n", "2"),
             ("m,n,k\n1,2,3,4\n", "2"),

@@ -97,7 +97,10 @@ fn text(path: &Path) -> Option<String> {
 
 /// A card from its profile; the error for an unknown name suggests the nearest.
 pub fn named(gpu: &str) -> say::Result<why::Card> {
-    match gpu::limits(gpu) {
+    // `4090`: what a card is called, without its series.
+    let number = gpu.bytes().all(|byte| byte.is_ascii_digit()) && gpu.len() > 3;
+    let series = ["rtx-", "gtx-"].iter().filter(|_| number).find_map(|series| gpu::limits(&format!("{series}{gpu}")));
+    match gpu::limits(gpu).or(series) {
         Some(limits) => Ok(gather::named(limits)),
         None => Err(gpu::find(gpu).err().map_or_else(|| say!("why-missing-card").into(), say::Error::from)),
     }

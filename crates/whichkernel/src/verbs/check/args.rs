@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
+    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine's, if `investigate` has written it]
     pub file: Option<PathBuf>,
 
     /// Output format
@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "only")]
     pub all: bool,
 
-    /// Only the number of claims per grade, and the command that would settle most
+    /// Only the number of claims per grade, and the command that would settle the most claims
     #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
     pub brief: bool,
 

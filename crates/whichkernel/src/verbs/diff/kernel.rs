@@ -3,14 +3,15 @@
 use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::{Plain, exit_code};
+use dryrun::RunRoot;
 use findings::count::{census, nothing, parse_target};
-use inventory::File;
+use inventory::{File, FileReport, Met};
 use launch::NameFilter;
-use observe::census::{By, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
+use observe::census::{By, Groups, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
 use report::thousands;
 use report::{Column, Table};
-use say::bail;
-use std::path::Path;
+use say::{bail, say};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -46,12 +47,47 @@ pub fn is_file(path: &str) -> bool {
     inventory::contents(&file).is_ok()
 }
 
+/// The file or directory that a name stands for, if it may contain GPU code: a path, or a runtime in the cache. A source
+/// tree is not meant.
+pub fn place(name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        let source = path.join("CMakeLists.txt").exists() || path.join(".git").exists();
+        return (!source && has_code(path)).then(|| path.to_owned());
+    }
+    if path.exists() {
+        return is_file(name).then(|| path.to_owned());
+    }
+    match RunRoot::find(name) {
+        Ok(RunRoot::Tree { root, .. } | RunRoot::Directory { path: root }) => has_code(&root).then_some(root),
+        _ => None,
+    }
+}
+
+/// Whether a file below a directory has a format with GPU code.
+fn has_code(dir: &Path) -> bool {
+    let mut found = false;
+    inventory::walk_files(dir, &[], &mut |_, met| found |= matches!(met, Met::Code(_)));
+    found
+}
+
 /// The maximum number of differing kernels in text; JSON and CSV have them all.
 const SHOWN: usize = 25;
 
-pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context) -> say::Result<ExitCode> {
-    let a = side(a, ask.target_a.as_deref(), ask.bundle_a, ask, context)?;
-    let b = side(b, ask.target_b.as_deref(), ask.bundle_b, ask, context)?;
+pub fn run(
+    (a, b): (&Path, &Path),
+    gpus: &[String],
+    ask: &KernelAsk,
+    (format, context): (Format, &Context),
+) -> say::Result<ExitCode> {
+    let card = match gpus {
+        [] => None,
+        [one] => Some(gpu::find(one).map_or_else(|_| one.clone(), |card| card.processor().to_owned())),
+        _ => bail!("command-gemm-one-gpu"),
+    };
+    let target = |own: &Option<String>| own.clone().or_else(|| card.clone());
+    let a = side(a, target(&ask.target_a).as_deref(), ask.bundle_a, ask, context)?;
+    let b = side(b, target(&ask.target_b).as_deref(), ask.bundle_b, ask, context)?;
     let pairs = pairs(&a, &b, ask.mnemonics);
     if pairs.is_empty() {
         bail!("diff-kernel-none");
@@ -67,21 +103,64 @@ pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context)
 }
 
 fn side(
-    path: &str,
+    path: &Path,
     target: Option<&str>,
     bundle: Option<usize>,
     ask: &KernelAsk,
     context: &Context,
 ) -> say::Result<Side> {
-    let file = File::open(Path::new(path))?;
+    if path.is_dir() {
+        return directory(path, target, ask, context);
+    }
+    let (groups, report) = counted(path, target, ask, context)?;
+    if groups.objects == 0 {
+        return Err(nothing(path, target, &groups, &report));
+    }
+    Ok(Side::new(&path.display().to_string(), groups, bundle)?)
+}
+
+fn counted(path: &Path, target: Option<&str>, ask: &KernelAsk, context: &Context) -> say::Result<(Groups, FileReport)> {
+    let file = File::open(path)?;
     let kernel = ask.kernel.as_deref().map(NameFilter::new).transpose()?;
     let select = Select { target: target.map(parse_target).transpose()?, kernel };
     let mut progress = Progress::new(context, "isa-progress");
-    let (groups, report) = census(&file, select, By::Kernel, (false, true), |bundle| progress.step(bundle))?;
-    if groups.objects == 0 {
-        return Err(nothing(Path::new(path), target, &groups, &report));
+    census(&file, select, By::Kernel, (false, true), |bundle| progress.step(bundle))
+}
+
+/// All files with GPU code below a directory, as one side.
+fn directory(dir: &Path, target: Option<&str>, ask: &KernelAsk, context: &Context) -> say::Result<Side> {
+    let mut files = Vec::new();
+    let unread = inventory::walk_files(dir, &[], &mut |file, met| {
+        if let Met::Code(_) = met {
+            files.push(file.path().to_owned());
+        }
+    });
+    let name = dir.display().to_string();
+    let mut whole: Option<Side> = None;
+    for path in files {
+        // Catalogs name the target in the file: code for another one need not be read.
+        let named =
+            path.file_name().and_then(|name| name.to_str()).and_then(|name| codeobject::processors_in(name).next());
+        if target.is_some_and(|wanted| named.is_some_and(|own| own != wanted)) {
+            continue;
+        }
+        context.progress(&path.display().to_string());
+        let (groups, _) = counted(&path, target, ask, context)?;
+        if groups.objects == 0 && groups.unread.is_empty() {
+            continue;
+        }
+        let side = Side::new(&name, groups, None)?;
+        match &mut whole {
+            None => whole = Some(side),
+            Some(whole) => whole.join(side)?,
+        }
     }
-    Ok(Side::new(path, groups, bundle)?)
+    for place in &unread {
+        context.note(&context.lang.say(&say!("inspect-dir-unread", path = place)));
+    }
+    let Some(mut side) = whole else { bail!("command-diff-directory-none", dir) };
+    side.complete &= unread.is_empty();
+    Ok(side)
 }
 
 fn more(all: usize, context: &Context) -> String {
@@ -123,6 +202,9 @@ fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], found: &KernelDiff, context: &Co
         ("b", thousands(only(false).count() as u64).into()),
     ];
     out += &format!("{}\n", lang.text_with("diff-kernel-summary", &words));
+    if !found.renamed.is_empty() {
+        out += &format!("{}\n", lang.say(&say!("diff-kernel-renamed", count = found.renamed.len())));
+    }
     for pair in differing.iter().take(SHOWN) {
         let mut table = Table::new(vec![
             Column::left("what", lang.text("diff-kernel-what")),
@@ -135,7 +217,8 @@ fn text(a: &Side, b: &Side, pairs: &[Pair<'_>], found: &KernelDiff, context: &Co
             let b = if bytes { lang.text("diff-kernel-differs") } else { cell(row.b) };
             table.row([row.what.clone(), cell(row.a), b]);
         }
-        out += &format!("\n{}\n{}", pair.name, table.text(context.width));
+        let also = pair.renamed.as_ref().map(|name| format!("{name} (B)\n")).unwrap_or_default();
+        out += &format!("\n{}\n{also}{}", pair.name, table.text(context.width));
     }
     out += &more(differing.len(), context);
     for (key, here) in [("diff-kernel-only-a", true), ("diff-kernel-only-b", false)] {

@@ -6,11 +6,17 @@ use crate::emit::Plain;
 use dryrun::{CellDifference, Map, RunRoot, RuntimeDiff};
 use evidence::Word;
 use report::{Column, Table, conclusion_text};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Whether the name is a runtime in the cache, or a directory that contains one.
 pub fn is_runtime(name: &str) -> bool {
-    RunRoot::find(name).is_ok_and(|place| place.libraries(false, None).is_ok())
+    let ggml = |(path, _): &(PathBuf, String)| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("ggml") || name.contains("llama")
+    };
+    // Without ggml there is nothing to run: the kernels themselves can be compared.
+    RunRoot::find(name).is_ok_and(|place| place.libraries(false, None).is_ok_and(|all| all.iter().any(ggml)))
 }
 
 pub fn is_card(name: &str) -> bool {

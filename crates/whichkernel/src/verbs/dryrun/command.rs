@@ -3,6 +3,7 @@
 use super::args::{Args, place};
 use super::{record, rows, text, trace};
 use crate::asked::dry::{Lane, card};
+use crate::asked::gemm::{Explained, Recorded};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use dryrun::answers::{Parts, ProgramRun};
@@ -30,6 +31,15 @@ pub struct Ran<'a> {
 }
 
 impl Ran<'_> {
+    /// The BLAS calls, followed into the catalogs of the runtime.
+    pub fn explained(&self) -> Vec<Explained> {
+        let of = |(number, plan): (u32, &Plan)| {
+            let recorded = Recorded::of(self.selected.iter().filter(|row| row.device == number));
+            Explained::all(self.place, &plan.card.profile, &recorded)
+        };
+        (0..).zip(self.plans).flat_map(of).collect()
+    }
+
     /// The device of a row, and how completely its rows were seen.
     pub fn device(&self, row: &Selected) -> Option<(&Plan, Reach)> {
         let number = row.device as usize;
@@ -160,5 +170,7 @@ fn answer<'r>(ran: &'r Ran<'_>) -> ProgramRun<'r> {
         events: &ran.events,
         unjudged: &ran.outcome.unjudged,
     };
-    ProgramRun::from(parts)
+    let mut out = ProgramRun::from(parts);
+    out.blas = ran.explained().iter().map(Explained::answer).collect();
+    out
 }

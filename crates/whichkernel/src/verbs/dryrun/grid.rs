@@ -2,6 +2,7 @@
 
 use super::{Args, record, rows};
 use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, reach_line, survey};
+use crate::asked::gemm::{Explained, Recorded, section};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use dryrun::answers::CardMaps;
@@ -28,13 +29,27 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             Plain::Csv => csv(&maps),
             Plain::Text | Plain::Md => text(&maps, &place, args.ask.format, context),
         };
-        context.emit_as(args.ask.format, || CardMaps::new(place.name(), &maps), |format| Ok(plain(format)))?;
+        context.emit_as(args.ask.format, || answer(&place, &maps), |format| Ok(plain(format)))?;
     }
     if let Some(signal) = interrupt::signal() {
         context.note(&context.lang.text_with("dryrun-interrupted", &[("signal", signal.to_string().into())]));
         return Ok(ExitCode::from(COULD_NOT_RUN));
     }
     Ok(if maps.iter().all(Map::is_answered) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
+}
+
+fn answer<'m>(place: &RunRoot, maps: &'m [Map]) -> CardMaps<'m> {
+    let mut out = CardMaps::new(place.name(), maps);
+    for (answer, map) in out.maps.iter_mut().zip(maps) {
+        answer.blas = explained(place, map).iter().map(Explained::answer).collect();
+    }
+    out
+}
+
+/// The BLAS calls of a card's cells, followed into the catalogs of the runtime.
+fn explained(place: &RunRoot, map: &Map) -> Vec<Explained> {
+    let recorded = Recorded::of(map.cells.iter().flat_map(|cell| &cell.rows));
+    Explained::all(place, &map.plan.card.profile, &recorded)
 }
 
 fn csv(maps: &[Map]) -> String {
@@ -62,7 +77,9 @@ fn text(maps: &[Map], place: &RunRoot, format: Format, context: &Context) -> Str
         for problem in problems(map, &context.lang) {
             let _ = writeln!(out, "{problem}");
         }
-        let _ = writeln!(out, "{}\n", reach_line(&map.reach(), &context.lang));
+        let _ = writeln!(out, "{}", reach_line(&map.reach(), &context.lang));
+        let explained = explained(place, map);
+        let _ = writeln!(out, "{}", section(&explained.iter().collect::<Vec<_>>(), &context.lang));
     }
     let _ = writeln!(out, "{}", context.lang.text("dryrun-legend"));
     out
@@ -110,7 +127,7 @@ pub fn labels(map: &Map, context: &Context) -> Table {
         for count in &counts {
             let cell =
                 map.cells.iter().find(|cell| cell.columns == *count && (cell.kind == kind || cell.kind.is_empty()));
-            row.push(cell.map(|cell| cell.way_of(&kind).label).unwrap_or_default());
+            row.push(cell.map(|cell| cell.way_of(&kind, None).label).unwrap_or_default());
         }
         table.row(row);
     }

@@ -2,6 +2,7 @@
 
 use super::command::Ran;
 use crate::asked::dry::head;
+use crate::asked::gemm::section;
 use crate::context::{Context, Format};
 use dryrun::{Ending, Finish, Phase, Selected};
 use evidence::Conclusion;
@@ -45,7 +46,8 @@ pub fn text(ran: &Ran<'_>, format: Format, context: &Context) -> String {
     if format == Format::Text && kept(context).contains(&false) {
         let _ = writeln!(out, "{}", lang.text("dryrun-narrow"));
     }
-    out
+    let explained = ran.explained();
+    out + &section(&explained.iter().collect::<Vec<_>>(), lang)
 }
 
 /// The main result and possible misunderstandings, before any table.

@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
-    /// Compare dry runs of HIP and Vulkan: `both`; needs a runtime with both backends
+    /// `both` compares dry runs of HIP and Vulkan; needs a runtime with both backends
     #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
 

@@ -5,6 +5,7 @@ use crate::labelled::{Entry, labelled};
 use crate::links::Link;
 use evidence::Says;
 use report::{Term, rung_text};
+use say::shell::CommandLine;
 use source::decision_table::{self, DecisionTable, tokens};
 use source::explain::{OTHERS, Question};
 use source::reason::ReasonCode;
@@ -81,8 +82,22 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     rows.push(("explain-cannot", lang.text("explain-cannot-text")));
     let mut rows: Vec<(&str, Entry)> =
         rows.into_iter().map(|(label, text): (_, String)| (label, text.into())).collect();
+    rows.extend(blas(question).map(|command| ("explain-blas", Entry::Command(command))));
     rows.push(("explain-see", Entry::Command("whichkernel watch --name ollama".to_owned())));
     rows
+}
+
+/// Where the path is BLAS, the library chooses the kernel: the command that computes it, for a matrix of 4096 x 4096.
+fn blas(question: &Question) -> Option<String> {
+    let amd = question.device.target.starts_with("gfx");
+    let taken = |(_, found): &(_, decision_table::Found<'_>)| found.path == "BLAS";
+    if !amd || !question.found().iter().any(taken) {
+        return None;
+    }
+    let gpu = question.device.card.as_deref().unwrap_or(&question.device.target);
+    let tokens = question.at().to_string();
+    let text = "whichkernel explain gemm 4096 {} 4096 --trans TN --library rocblas --gpu {}";
+    Some(CommandLine::new(text, [tokens.as_str(), gpu]).to_string())
 }
 
 pub fn kernel(question: &Question, context: &Context) -> String {

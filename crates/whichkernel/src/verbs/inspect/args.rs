@@ -34,8 +34,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "kernels")]
     pub launch_map: bool,
 
-    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With --target for that target,
-    /// otherwise for all (with code: on at least one target)
+    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With --target, for that target only;
+    /// otherwise for all targets ("with code" then means on at least one)
     #[arg(long, conflicts_with_all = ["kernels", "launch_map"])]
     pub bundles: bool,
 

@@ -28,10 +28,16 @@ pub struct GemmFinding {
     pub library: String,
     /// island, duplicate, never-named, no-fallback, other-units or unreadable
     pub kind: String,
+    /// The first leaf with it.
     pub leaf: String,
+    /// In how many leaves the same row with the same neighbours is: libraries copy a table to the leaves of several types.
+    pub leaves: usize,
     /// M, N, batch and K of the row; empty if the finding is not about a row.
     pub key: Vec<i64>,
     pub detail: String,
+    /// Neighbours of an island; a row at the edge of the grid has fewer than six.
+    #[serde(skip)]
+    near: usize,
 }
 
 impl Answer for GemmLint {
@@ -49,7 +55,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     for dir in dirs.iter().filter(|dir| has(dir, &target)) {
         let mut progress = |leaf: &str| context.progress(leaf);
         let found = lint(dir, &target, &mut progress);
-        findings.extend(found.iter().map(|finding| GemmFinding::new(dir.library(), finding)));
+        findings.extend(grouped(found.iter().map(|finding| GemmFinding::new(dir.library(), finding))));
     }
     let answer = GemmLint { target, findings };
     let libraries: BTreeSet<&str> = dirs.iter().map(LibraryDir::library).collect();
@@ -81,7 +87,7 @@ fn target(path: &Path, dirs: &[LibraryDir], args: &Args) -> say::Result<String> 
         Some(gpu) => gpu::find(gpu)?.processor().to_owned(),
         None => match known.iter().collect::<Vec<_>>().as_slice() {
             [one] => (*one).clone(),
-            [] => bail!("command-gemm-lint", path, target = "AMD"),
+            [] => bail!("command-gemm-lint-none", path),
             _ => {
                 let known = known.into_iter().collect::<Vec<_>>().join(", ");
                 bail!("command-gemm-lint-target", path, known)
@@ -92,6 +98,30 @@ fn target(path: &Path, dirs: &[LibraryDir], args: &Args) -> say::Result<String> 
         bail!("command-gemm-lint", path, target = wanted);
     }
     Ok(wanted)
+}
+
+/// Islands of copied tables become one finding; those with all six neighbours come first.
+fn grouped(findings: impl Iterator<Item = GemmFinding>) -> Vec<GemmFinding> {
+    let mut out: Vec<GemmFinding> = Vec::new();
+    for finding in findings {
+        let same = |known: &&mut GemmFinding| {
+            let operation = operation(&known.leaf) == operation(&finding.leaf);
+            known.kind == "island" && operation && (&known.key, &known.detail) == (&finding.key, &finding.detail)
+        };
+        match out.iter_mut().find(same) {
+            Some(known) if finding.kind == "island" => known.leaves += 1,
+            _ => out.push(finding),
+        }
+    }
+    out.sort_by_key(|finding| std::cmp::Reverse((finding.kind == "island").then_some((finding.near, finding.leaves))));
+    out
+}
+
+/// `Contraction_l_Alik_Bljk` in the name of a leaf: which of A and B are transposed.
+fn operation(leaf: &str) -> &str {
+    let start = leaf.find("Contraction_l_").unwrap_or(leaf.len());
+    let rest = &leaf[start..];
+    rest.get(.."Contraction_l_Alik_Bljk".len()).unwrap_or(rest)
 }
 
 fn joined(numbers: &[i64]) -> String {
@@ -112,12 +142,15 @@ impl GemmFinding {
             Finding::OtherUnits { rows } => (Vec::new(), rows.join("; ")),
             Finding::Unreadable { why, .. } => (Vec::new(), why.clone()),
         };
+        let near = if let Finding::Island { neighbours, .. } = finding { neighbours.len() } else { 0 };
         GemmFinding {
             library: library.to_owned(),
             kind: finding.kind().to_owned(),
             leaf: finding.leaf().to_owned(),
+            leaves: 1,
             key,
             detail,
+            near,
         }
     }
 
@@ -127,7 +160,10 @@ impl GemmFinding {
         lang.say(&match self.kind.as_str() {
             "island" => {
                 let (tile, neighbours) = self.detail.split_once(" < ").unwrap_or((&self.detail, ""));
-                say!("gemm-lint-row", key, tile, neighbours, leaf)
+                match self.leaves {
+                    1 => say!("gemm-lint-row", key, tile, neighbours, leaf),
+                    count => say!("gemm-lint-row-copied", key, tile, neighbours, leaf, more = count - 1),
+                }
             }
             "duplicate" => say!("gemm-lint-keys", key, solutions = self.detail, leaf),
             "never-named" => say!("gemm-lint-solutions", count = self.detail.split(' ').count(), leaf),
@@ -163,12 +199,37 @@ fn table(answer: &GemmLint, lang: &Lang) -> Table {
         Column::left("library", "library"),
         Column::left("kind", lang.text("gemm-lint-column-kind")),
         Column::left("leaf", lang.text("gemm-lint-column-leaf")),
+        Column::right("leaves", lang.text("gemm-lint-column-leaves")),
         Column::left("key", lang.text("gemm-lint-column-key")),
         Column::left("detail", lang.text("gemm-lint-column-detail")),
     ]);
     for finding in &answer.findings {
         let key = joined(&finding.key);
-        table.row([&finding.library, &finding.kind, &finding.leaf, &key, &finding.detail].map(String::as_str));
+        let leaves = finding.leaves.to_string();
+        table.row([&finding.library, &finding.kind, &finding.leaf, &leaves, &key, &finding.detail].map(String::as_str));
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_island_of_a_copied_table_is_one_finding() {
+        let island = |leaf: &str, key: i64, near: usize| Finding::Island {
+            leaf: leaf.to_owned(),
+            key: [key, 64, 1, 64],
+            tile: [16, 16],
+            neighbours: vec![([1, 2, 3, 4], [64, 64]); near],
+        };
+        let (tn, nn) = ("T_HH_Contraction_l_Alik_Bljk_Cijk", "T_HH_Contraction_l_Ailk_Bljk_Cijk");
+        let other = "T_BB_Contraction_l_Alik_Bljk_Cijk";
+        let twice = Finding::Duplicate { leaf: tn.to_owned(), key: [1; 4], solutions: vec![1, 2] };
+        let all = [island(tn, 1, 4), island(other, 1, 4), island(nn, 1, 4), island(tn, 2, 6), twice.clone(), twice];
+        let found = grouped(all.iter().map(|finding| GemmFinding::new("hipblaslt", finding)));
+        let shown: Vec<(i64, usize)> = found.iter().map(|finding| (finding.key[0], finding.leaves)).collect();
+        assert_eq!(shown, [(2, 1), (1, 2), (1, 1), (1, 1), (1, 1)]);
+        assert_eq!(operation("é"), "");
+    }
 }

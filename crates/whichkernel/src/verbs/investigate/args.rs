@@ -29,8 +29,8 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
-    /// Fetch everything that can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe
-    /// never fetches)
+    /// Fetch everything that can settle claims, without asking; sizes are shown. By default, whichkernel asks on a
+    /// terminal and fetches nothing in a pipe
     #[arg(long)]
     pub yes: bool,
 

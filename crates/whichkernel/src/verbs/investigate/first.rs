@@ -6,7 +6,7 @@ use crate::asked::why::find::{Wanted, choose};
 use crate::asked::why::short::{speed, verdict};
 use crate::asked::why::text::{Screen, phase};
 use crate::context::Context;
-use crate::graded::load;
+use crate::graded::{MACHINE, NOTES, load};
 use doctor::{Facts, Host};
 use evidence::Investigation;
 use investigate::Machine;
@@ -15,10 +15,6 @@ use say::{Message, say};
 use std::path::PathBuf;
 use sys::files::{self, Access};
 use why::{Answer, Phase};
-
-/// The name that always means the built-in file.
-const NOTES: &str = "field-notes";
-const MACHINE: &str = "this-machine";
 
 pub enum First {
     File(PathBuf),
@@ -78,9 +74,11 @@ impl First {
                 // Two files with the same name in different directories are two investigations.
                 format!("report-{}-{:08x}", plain(&name), hash(&whole.to_string_lossy()))
             }
-            First::Machine { .. } => {
+            First::Machine { text, .. } => {
                 let day = ledger::now();
-                format!("report-{MACHINE}-{}", plain(day.split('T').next().unwrap_or_default()))
+                // Another model or server on the same day is another investigation.
+                let subject = text.lines().filter(|line| !line.starts_with('#')).collect::<String>();
+                format!("report-{MACHINE}-{}-{:08x}", plain(day.split('T').next().unwrap_or_default()), hash(&subject))
             }
         }
     }

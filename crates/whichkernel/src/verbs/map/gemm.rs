@@ -2,14 +2,17 @@
 
 use crate::asked::dry;
 use crate::asked::gemm::{Ask, Blas, Catalog};
-use crate::context::Context;
+use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Plain;
 use answer::Answer;
 use report::{Column, Table};
-use say::{bail, say};
+use say::{Context as _, bail, ensure, say};
 use schemars::JsonSchema;
 use serde::Serialize;
+use site::{TileCell, TileMap};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use sys::files::Access;
 use tensile::select::Choice;
 
 #[derive(Debug, clap::Args)]
@@ -25,6 +28,10 @@ pub struct GemmAsk {
     /// With --library: the element type of A and B, as in `explain gemm` [default: f16]
     #[arg(long, value_name = "TYPE", requires = "library")]
     pub element: Option<String>,
+
+    /// With --library: write a page with a heat map into this folder, which is new or from an earlier run
+    #[arg(long, value_name = "DIR", requires = "library")]
+    pub out: Option<PathBuf>,
 
     /// With --library: which of A and B are transposed: NN, NT, TN or TT [default: TN]
     #[arg(long, value_name = "OPS", requires = "library")]
@@ -57,6 +64,8 @@ pub struct GemmCell {
     pub tile: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
+    #[serde(skip)]
+    sides: Option<[u64; 2]>,
 }
 
 impl Answer for GemmMap {
@@ -104,19 +113,49 @@ pub fn run(dry: &dry::Ask, ask: &GemmAsk, context: &Context) -> say::Result<Exit
         Plain::Md => picture(&map).markdown(),
         Plain::Csv => list(&map).csv(),
     };
+    if let Some(out) = &ask.out {
+        let ours = out.join("map.csv").exists() || !out.join("index.html").exists();
+        ensure!(ours, "command-gemm-folder", path = out.display().to_string());
+        sys::files::create_dir_all(out, Access::Public).about(out.display())?;
+        let kind = ask.element.as_deref().unwrap_or("f16");
+        for (name, text) in site::tile_map(&page(&map, (&catalog.profile.title, kind, &trans))) {
+            source::atlas::put(out, &name, text)?;
+        }
+        let index = out.join("index.html").display().to_string();
+        context.note(&context.lang.say(&say!("gemm-page-written", index)));
+    }
     context.emit_as(dry.format, || &map, |format| Ok(plain(format)))?;
-    Ok(ExitCode::SUCCESS)
+    let open = map.cells.iter().any(|cell| cell.verdict == "not-computed");
+    Ok(if open { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn page(map: &GemmMap, (gpu, kind, trans): (&str, &str, &str)) -> TileMap {
+    let cell =
+        |cell: &GemmCell| TileCell { m: cell.m, n: cell.n, tile: cell.sides, index: cell.index, mark: cell.mark() };
+    TileMap {
+        library: format!("{} {}", map.library, map.version),
+        runtime: map.runtime.clone(),
+        gpu: gpu.to_owned(),
+        target: map.target.clone(),
+        kind: kind.to_owned(),
+        trans: trans.to_owned(),
+        k: map.k,
+        cells: map.cells.iter().map(cell).collect(),
+        columns: SIZES.len(),
+        csv: list(map).csv(),
+    }
 }
 
 impl GemmCell {
     fn new(m: u64, n: u64, choice: &Choice) -> GemmCell {
-        let mut cell = GemmCell { m, n, verdict: "none", index: None, tile: None, kernel: None };
+        let mut cell = GemmCell { m, n, verdict: "none", index: None, tile: None, kernel: None, sides: None };
         match choice {
             Choice::Determined(chosen) => {
                 cell.verdict = "determined";
                 cell.index = Some(chosen.index);
                 cell.tile = Some(format!("{}x{}", chosen.macro_tile[0], chosen.macro_tile[1]));
                 cell.kernel = Some(chosen.kernel.clone());
+                cell.sides = Some(chosen.macro_tile);
             }
             Choice::OneOf(_) => cell.verdict = "set",
             Choice::NotComputed(_) => cell.verdict = "not-computed",
@@ -125,13 +164,16 @@ impl GemmCell {
         cell
     }
 
-    fn shown(&self) -> String {
-        let other = match self.verdict {
+    fn mark(&self) -> &'static str {
+        match self.verdict {
             "set" => "*",
             "not-computed" => "?",
             _ => "-",
-        };
-        self.tile.clone().unwrap_or_else(|| other.to_owned())
+        }
+    }
+
+    fn shown(&self) -> String {
+        self.tile.clone().unwrap_or_else(|| self.mark().to_owned())
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Args, launch_observer};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Show;
 use probe::Wanted;
-use probe::lanes::{Compared, Lane, Lanes, compare};
+use probe::lanes::{Compared, Lane, Lanes, STRIKING, Starts, Told, Trial};
 use probe::live::{Live, Plan};
 use report::{Column, Lang, Table, conclusion_text};
 use say::{Context as _, say};
@@ -16,18 +16,17 @@ use sys::http::Address;
 
 /// Both sides of the first limits, and the field notes' long prompt.
 const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
-/// With seven lengths corrected together, fewer than six runs per lane cannot be distinguished from chance.
-const ROUNDS: u64 = 8;
+/// Of each length to one start of a server: their median is not affected by the first, which is often slower.
+const REQUESTS: u64 = 3;
 
 pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCode> {
     let lanes = Lane::all(&args.lane)?;
     // Missing variables are reported before any server is started.
     lanes.iter().try_for_each(|lane| lane.fill(&args.serve, 0).map(drop))?;
     let tokens = if args.tokens.is_empty() { LENGTHS.to_vec() } else { args.tokens.clone() };
-    let rounds = args.repeat.unwrap_or(ROUNDS);
     let plan = Plan {
         tokens,
-        rounds,
+        rounds: REQUESTS,
         predict: 1,
         decode: args.tokens.is_empty(),
         parallel: 1,
@@ -49,16 +48,19 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     let mut look = |pid: u32| launch_observer::open(vec![pid], args.record);
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
-    let say = &mut |line: &say::Message| context.progress(&context.lang.say(line));
-    let (mut answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
+    let starts = Starts::wanted(args.repeat);
+    let trial = Trial { lanes: &lanes, command: &args.serve, live: &live, plan: &plan, starts, home: home.outer() };
+    let (mut answer, runs) = trial.run(eyes, &mut |told| tell(context, told));
     for lane in &mut answer.lanes {
         lane.command = ledger::redact::command(&lane.command);
         lane.variables.iter_mut().for_each(|one| *one = hidden(one));
     }
     if let Some(dir) = &args.save {
-        for (lane, run) in lanes.iter().zip(&runs) {
-            let place = dir.join(lane.name.replace('/', "_"));
-            probe::replay::write(&place, &run.recording).about(place.display())?;
+        for (lane, starts) in lanes.iter().zip(&runs) {
+            for (start, run) in (1..).zip(starts) {
+                let place = dir.join(lane.name.replace('/', "_")).join(format!("{start}"));
+                probe::replay::write(&place, &run.recording).about(place.display())?;
+            }
         }
     }
     context.emit(args.format, &answer)?;
@@ -68,6 +70,14 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     let failed = answer.lanes.iter().filter_map(|lane| lane.answer.as_ref()).any(|answer| !answer.failed.is_empty());
     let fine = answer.ended.is_none() && !answer.lengths.is_empty() && !failed;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
+}
+
+/// Progress, or a line that stays.
+fn tell(context: &Context, told: Told) {
+    match told {
+        Told::Progress(line) => context.progress(&context.lang.say(&line)),
+        Told::Note(line) => context.note(&context.lang.say(&line)),
+    }
 }
 
 /// `NAME=VALUE`, with the value hidden if the name marks it as a secret.
@@ -136,7 +146,10 @@ impl Show for Lanes {
         }
         if let Some(table) = self.table(lang).filter(|_| !self.lengths.is_empty()) {
             let _ = write!(out, "\n{}", table.text(context.width));
-            let _ = writeln!(out, "{}", lang.text_with("probe-lanes-p", &[("share", confidence(self).into())]));
+            let limit = format!("{STRIKING}");
+            let p = [("share", confidence(self).into()), ("limit", limit.into())];
+            let _ = writeln!(out, "{}", lang.text_with("probe-lanes-p", &p));
+            let _ = writeln!(out, "{}", lang.say(&noise(self)));
             let _ = writeln!(out, "{} {}", lang.text("probe-lanes-paths"), conclusion_text(lang, &self.paths));
             if self.lanes.iter().filter_map(|lane| lane.answer.as_ref()).all(|answer| answer.watch.is_none()) {
                 let _ = writeln!(out, "{}", lang.text("probe-lanes-unwatched"));
@@ -150,6 +163,22 @@ impl Show for Lanes {
 fn confidence(lanes: &Lanes) -> String {
     let least = lanes.lengths.iter().map(|one| one.difference.confidence).fold(1.0, f64::min);
     format!("{:.0}", least * 100.0)
+}
+
+/// How sure these starts can be: by the noisiest length.
+fn noise(lanes: &Lanes) -> say::Message {
+    let all = || lanes.lengths.iter().map(|one| one.noise);
+    let most = |list: &mut dyn Iterator<Item = f64>| {
+        list.reduce(f64::max).map_or_else(|| "?".to_owned(), |share| format!("{:.1}", share * 100.0))
+    };
+    let between = most(&mut all().filter_map(|noise| noise.between));
+    let within = most(&mut all().filter_map(|noise| noise.within));
+    let smallest = most(&mut all().filter_map(|noise| noise.smallest));
+    let starts = lanes.starts;
+    match all().filter_map(|noise| noise.starts_for_tenth).max() {
+        Some(needed) => say!("probe-lanes-noise", starts, between, within, smallest, needed),
+        None => say!("probe-lanes-one-start"),
+    }
 }
 
 /// Paths and kernels that differ.

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "A..B", conflicts_with = "tokens")]
     sweep: Option<String>,
 
-    /// Repetitions of each length, interleaved [default: 3; with --sweep: enough to detect a jump of 10 %, 3 to 12]
+    /// Repetitions of each length, interleaved [default: 3; with --sweep: enough to detect a jump of 10 %, 3 to 12]. With --lane: starts of each lane's server [default: enough to detect a difference of 10 %, 8 to 24]
     #[arg(long, value_name = "N", value_parser = crate::number::number::<u64>(1..=1000))]
     repeat: Option<u64>,
 

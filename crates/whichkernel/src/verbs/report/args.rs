@@ -9,7 +9,7 @@ pub struct Args {
     #[command(subcommand)]
     pub what: Option<What>,
 
-    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
+    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine's, if `investigate` has written it]
     pub file: Option<PathBuf>,
 
     /// The folder to write; an earlier report in it is replaced [default: report]
@@ -19,6 +19,22 @@ pub struct Args {
     /// Write one self-contained HTML file instead of a folder, named by `--out` [default: report.html]
     #[arg(long)]
     pub single_file: bool,
+
+    /// Write pages for strangers into this folder, to put on a website: without local paths and the names of users and machines, without empty pages
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "single_file", "export", "serve", "open"])]
+    pub publish: Option<PathBuf>,
+
+    /// With --publish: the title, in place of the investigation's
+    #[arg(long, value_name = "TEXT", requires = "publish")]
+    pub title: Option<String>,
+
+    /// With --publish: a summary of your own, shown on the first page
+    #[arg(long, value_name = "TEXT", requires = "publish")]
+    pub note: Option<String>,
+
+    /// With --publish: the address that the folder will have; previews of links need it for their picture
+    #[arg(long, value_name = "URL", requires = "publish")]
+    pub url: Option<String>,
 
     /// Write data for other tools instead of pages; `--out` names the folder or file
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]

@@ -24,7 +24,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let file = files::Replacement::new(&args.out, Access::Private)
         .with_context(|| say!("command-cannot-write", path = args.out))?;
     let mut out = BufWriter::new(file);
-    let bundled = reader.bundle(Anonymous::new(&users(), &machines()), &work.inner().join("ledger"), &mut out)?;
+    let bundled = reader.bundle(&mut names(), &work.inner().join("ledger"), &mut out)?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
     let words = [
         ("path", args.out.to_string_lossy().into()),
@@ -35,6 +35,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     ];
     context.print(&format!("{}\n", context.lang.text_with("report-bundled", &words)))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The names that nobody else needs to know.
+pub fn names() -> Anonymous {
+    Anonymous::new(&users(), &machines())
 }
 
 /// All users with a home directory here, and the current user.

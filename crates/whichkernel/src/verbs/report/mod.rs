@@ -1,7 +1,7 @@
 //! The investigation as pages: HTML in a folder or in one file, from the ledger only.
 
 use crate::context::Context;
-use crate::graded::load;
+use crate::graded::chosen;
 use crate::pages::{Gathered, browse};
 use say::{Context as _, say};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use sys::files::{self, Access};
 mod args;
 mod bundle;
 mod export;
+mod publish;
 mod serve;
 
 pub use args::Args;
@@ -20,9 +21,13 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         return bundle::run(args, context);
     }
     if args.serve {
-        return serve::run(load(args.file.as_deref())?, args.port, args.open, context);
+        return serve::run(chosen(args.file.as_deref(), context)?, args.port, args.open, context);
     }
-    let gathered = Gathered::from_ledger(load(args.file.as_deref())?, &context.ledger);
+    let investigation = chosen(args.file.as_deref(), context)?;
+    if let Some(dir) = &args.publish {
+        return publish::run(args, dir, investigation, context);
+    }
+    let gathered = Gathered::from_ledger(investigation, &context.ledger);
     if let Some(problem) = &gathered.problem {
         context.note(&context.lang.text_with("report-problem", &[("what", problem.as_str().into())]));
     }
@@ -48,7 +53,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn say(path: &Path, size: usize, context: &Context) -> say::Result<()> {
+pub fn say(path: &Path, size: usize, context: &Context) -> say::Result<()> {
     let shown = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let size = format!("{:.1} MB", size as f64 / 1e6);
     let args = [("path", shown.to_string_lossy().into()), ("size", size.into())];

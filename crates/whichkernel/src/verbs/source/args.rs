@@ -53,9 +53,9 @@ pub struct Args {
     #[arg(long, value_name = "MODEL.gguf|GRAPH", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
     pub graph: Option<PathBuf>,
 
-    /// With --graph: the library built from the tree (libggml-hip.so). The registers and shared memory of its kernels determine how many blocks fit
-    /// on a multiprocessor, which the flash-attention grids depend on
-    #[arg(long, value_name = "LIBRARY", requires = "graph")]
+    /// The library built from the tree (libggml-hip.so, libggml-cuda.so). The registers and shared memory of its kernels determine how many blocks fit
+    /// on a multiprocessor, which the flash-attention grids depend on. Needs exactly one GPU
+    #[arg(long, value_name = "LIBRARY", conflicts_with_all = ["chain", "no_shape"])]
     pub code: Option<PathBuf>,
 
     /// With --graph: the routing to assume where the host sorts tokens by expert: the next experts in turn (even), or always the first ones (first).

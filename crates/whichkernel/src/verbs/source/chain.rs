@@ -183,6 +183,9 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
         if !chain.branches.is_empty() {
             out.push_str(&format!("\n{}\n", lang.text("chain-branches")));
             out.push_str(&branches(chain, context));
+            if calls_blas(chain) {
+                out.push_str(&format!("{}\n", lang.text("chain-blas")));
+            }
         }
     }
     out.push_str(&format!("\n{}\n", lang.text("chain-beside")));
@@ -192,6 +195,12 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
     }
     out.push_str(&format!("\n{}\n", lang.text("chain-cannot-show")));
     out
+}
+
+/// Whether a branch ends in a matrix product of hipBLAS: the chain continues in the catalog of rocBLAS.
+fn calls_blas(chain: &Chain) -> bool {
+    let steps = chain.branches.iter().flat_map(|branch| &branch.ways).flatten();
+    steps.map(|step| step.to.as_str()).any(|name| name.starts_with("hipblas") && name.to_lowercase().contains("gemm"))
 }
 
 /// Why a chain stops, and the nearest calls that were not followed because their target is unknown.

@@ -3,13 +3,12 @@
 mod text;
 mod trace_file;
 
+use super::code::code;
 use crate::asked::gguf_header;
 use crate::asked::tree::tell_skipped;
 use crate::context::{Context, Format, tell};
-use gpu::occupancy::Resources;
-use launch::table::KernelInfo;
-use say::{Context as _, bail, ensure, error};
-use source::graph::{Code, Given, Ran, Routing, Written, parse_all};
+use say::{Context as _, bail, ensure};
+use source::graph::{Given, Ran, Routing, Written, parse_all};
 use source::{Device, Tree};
 use std::io::Read as _;
 use std::path::Path;
@@ -80,29 +79,6 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             .is_none_or(|agrees| agrees.reach() == evidence::Reach::Whole && *agrees.says() == evidence::Says::Same)
     });
     Ok(if agree { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// The kernels of a library that the GPU would load, with their compiled properties. Code for other GPUs is ignored.
-fn code(path: &Path, device: &Device, context: &Context) -> say::Result<Code> {
-    let file = path.display().to_string();
-    let target = gpu::TargetId::named(&device.target).map_err(|_| error!("source-code-amd"))?;
-    let libraries = [(path.to_owned(), file.clone())];
-    let described = dryrun::describe(&libraries, &target, false, runtime::Cache::from_env().dir())?;
-    let tables = launch::tables::Tables::parse(&described.table).about(&file)?;
-    let kernels = tables.first().map(|table| table.kernels.as_slice()).unwrap_or_default();
-    let of = |kernel: &KernelInfo| Resources {
-        vgprs: kernel.vgprs,
-        sgprs: kernel.sgprs,
-        lds: kernel.lds,
-        wavefront: kernel.wavefront,
-        wgp_mode: kernel.wgp_mode,
-    };
-    if kernels.is_empty() {
-        let has = described.shipped.iter().cloned().collect::<Vec<_>>().join(", ");
-        let says = [("file", file.clone().into()), ("target", device.target.clone().into()), ("has", has.into())];
-        context.note(&context.lang.text_with("source-code-none", &says));
-    }
-    Ok(Code::new(&file, kernels.iter().map(|kernel| (kernel.name.as_str(), of(kernel)))))
 }
 
 /// A size limit; the longest graphs of any model are shorter.

@@ -26,6 +26,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode>
         ("-D", !ask.define.is_empty()),
         ("-U", !ask.undefine.is_empty()),
         ("--cmake", !ask.cmake.is_empty()),
+        ("--code", args.code.is_some()),
     ];
     let given: Vec<&str> = others.iter().filter_map(|(flag, given)| given.then_some(*flag)).collect();
     ensure!(given.is_empty(), "dryrun-vulkan-unheeded", flags = given.join(", "));

@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Until>,
 
-    /// A server address: sends a one-token request first, and checks that the target's launches are seen
+    /// The server's address: `watch` first sends a one-token request, and checks that it sees the target's launches
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
 

@@ -2,11 +2,15 @@
 
 use super::claims::Judged;
 use super::{alarm, claims, table};
+use crate::asked::gemm::{Launched, launched_section};
 use crate::context::{Context, Format};
 use crate::emit::Plain;
 use evidence::{Canary, DeviceKind, Rung};
+use launch::grammar::Family;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use watch::{Device, Ended, ObserverReport, Tally, Watched, Word, signal_name};
+use std::path::Path;
+use watch::{Device, Ended, Name, ObserverReport, Tally, Watched, Word, signal_name};
 
 /// Everything that is reported at the end.
 pub struct Told<'a> {
@@ -61,6 +65,7 @@ pub fn ended(how: Ended, context: &Context) -> String {
 fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = table::of(tally, context, None).text(context.width);
+    out += &launched_section(&blas_kernels(tally), lang);
     for (sign, heard) in tally.fallback.signs() {
         let _ = writeln!(out, "{}", alarm::line(sign, heard, context));
     }
@@ -118,6 +123,26 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
         line(key, &args);
     }
     out
+}
+
+/// The kernels of BLAS libraries, with the products of the run that lead to them.
+fn blas_kernels(tally: &Tally) -> Vec<Launched> {
+    let rows = tally.rows();
+    let mut sizes: Vec<[u64; 4]> = Vec::new();
+    for call in rows.iter().filter_map(|row| row.call) {
+        let size = [call.m, call.n, call.k, call.batch.max(1)].map(|size| u64::try_from(size).unwrap_or(0));
+        if !size.contains(&0) && !sizes.contains(&size) {
+            sizes.push(size);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    let gemm = rows.iter().filter(|row| row.family == Family::Gemm);
+    let kernels = gemm.filter_map(|row| match &row.name {
+        Name::Kernel(name) if name.starts_with("Cijk_") => Some((name, &row.file)),
+        _ => None,
+    });
+    let each = kernels.filter(|kernel| seen.insert(*kernel));
+    each.filter_map(|(name, file)| Launched::find(name, Path::new(file), &sizes)).collect()
 }
 
 type Line = (&'static str, Vec<(&'static str, String)>);

@@ -1,11 +1,12 @@
 //! `--fix N --measure`: the plan; with `--yes` the server is stopped, measured with and without the fix, and started again.
 
-use super::Args;
+use super::args::Args;
 use super::look::Looked;
-use super::running::Running;
+use super::running::{Running, Setting};
+use super::undo;
 use crate::asked::why::text::{Screen, phase, rate};
 use crate::context::{COULD_NOT_RUN, Context, Format};
-use probe::lanes::{self, Lane, What, compare};
+use probe::lanes::{self, Lane, Starts, Told, Trial, What};
 use probe::live::{Live, Plan};
 use report::{Column, Table};
 use say::shell::CommandLine;
@@ -17,6 +18,8 @@ use sys::http::Address;
 use why::fix_run::{Compared, Outcome, State};
 use why::{Cause, Change, Fix, FixRun, Now, PROMPT, Phase};
 
+/// Of each kind to one start of a server.
+const REQUESTS: u64 = 3;
 /// The variable of a lane that fills the placeholder in the command line of a test server.
 const VALUE: &str = "WHICHKERNEL_FIX";
 
@@ -62,13 +65,16 @@ pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> sa
     let server = looked.answer.subject.server.as_ref().map(|server| server.name.clone()).unwrap_or_default();
     context.progress(&context.lang.say(&say!("why-run-starting", server)));
     start_again(&mut run, &running, change, &looked.chosen.at);
+    if run.state == State::Kept {
+        run.undo = undo::keep(&run, &running, change, &looked.chosen.at, context);
+    }
     let failed = matches!(run.outcome, Outcome::Failed) || run.state == State::NotRestored;
     let shown = run.clone();
-    emit(args, looked, run, context, || result(&screen, args, &shown, cause, &server, &looked.chosen.at))?;
+    emit(args, looked, run, context, || result(&screen, &shown, cause, &server, &looked.chosen.at))?;
     Ok(if failed { ExitCode::from(COULD_NOT_RUN) } else { ExitCode::SUCCESS })
 }
 
-fn emit(
+pub fn emit(
     args: &Args,
     looked: &Looked,
     run: FixRun,
@@ -92,7 +98,7 @@ fn may_change<'f>(looked: &Looked, number: usize, fix: &'f Fix) -> say::Result<(
         bail!("why-fix-remote", url = looked.chosen.at.to.url())
     };
     if let Some(unit) = looked.facts.server.as_ref().and_then(|server| server.unit.clone()) {
-        bail!("why-fix-service", pid, unit);
+        bail!("why-fix-service", pid, unit = unit.name, command = fix.command, undo = fix.undo);
     }
     if looked.counters.as_ref().is_some_and(server::Counters::busy) {
         bail!("why-fix-busy", pid);
@@ -135,7 +141,7 @@ fn measured(
     };
     let plan = Plan {
         tokens: vec![prompt(looked)],
-        rounds: args.repeat,
+        rounds: REQUESTS,
         predict: 1,
         decode: true,
         parallel: 1,
@@ -143,29 +149,31 @@ fn measured(
         until_seen: false,
     };
     let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).map_err(|error| error.message())?;
-    let say = &mut |line: &say::Message| context.progress(&context.lang.say(line));
-    let (answer, runs) = compare(lanes, command, &live, &plan, home.outer(), None, say);
+    let starts = Starts::wanted(args.repeat);
+    let trial = Trial { lanes, command, live: &live, plan: &plan, starts, home: home.outer() };
+    let (answer, _) = trial.run(None, &mut |told| match told {
+        Told::Progress(line) => context.progress(&context.lang.say(&line)),
+        Told::Note(line) => context.note(&context.lang.say(&line)),
+    });
     if let Some(ended) = answer.ended {
         return Err(ended);
     }
-    let of = |lane: usize, what: What| -> Vec<f64> {
-        let probes = runs.get(lane).map_or(&[][..], |run| run.every.as_slice());
-        let rate = |probe: &probe::Probe| match what {
-            What::Prompt => probe.prompt_per_second().filter(|_| probe.eval_count.is_none_or(|count| count <= 1)),
-            What::Decode => probe.decode_per_second(),
-        };
-        probes.iter().filter_map(rate).collect()
-    };
     let one = |length: &lanes::Compared| {
         let difference = &length.difference;
+        let of = |lane: usize| answer.lanes.get(lane).map(|lane| rates(lane, length)).unwrap_or_default();
+        let (without_each, with_each) = (of(0), of(1));
         Some(Compared {
             phase: if length.what == What::Decode { Phase::Decode } else { Phase::Prefill },
-            without: Now::of(&of(0, length.what))?,
-            with: Now::of(&of(1, length.what))?,
+            without: Now::of(&without_each)?,
+            with: Now::of(&with_each)?,
+            without_each,
+            with_each,
             ratio: 1.0 / difference.ratio,
             low: 1.0 / difference.high,
             high: 1.0 / difference.low,
             confidence: difference.confidence,
+            smallest: length.noise.smallest,
+            starts_for_tenth: length.noise.starts_for_tenth,
             says: match length.verdict {
                 lanes::Verdict::Faster => Outcome::Faster,
                 lanes::Verdict::Slower => Outcome::Slower,
@@ -175,6 +183,15 @@ fn measured(
     };
     let compared: Vec<Compared> = answer.lengths.iter().filter_map(one).collect();
     if compared.is_empty() { Err(say!("why-run-none")) } else { Ok(compared) }
+}
+
+/// Tokens per second of every start: by the median of its requests.
+fn rates(lane: &lanes::Ran, length: &lanes::Compared) -> Vec<f64> {
+    let tokens = if length.what == What::Decode { 1 } else { length.asked };
+    let times = lane.starts.iter().flat_map(|start| &start.times);
+    let own = times.filter(|times| (times.asked, times.what) == (length.asked, length.what));
+    let median = |times: &lanes::Times| probe::Spread::of(times.ms.iter().copied()).map(|spread| spread.median);
+    own.filter_map(median).map(|ms| tokens as f64 * 1e3 / ms).collect()
 }
 
 /// The prompt length, limited by the server's context.
@@ -187,7 +204,7 @@ fn prompt(looked: &Looked) -> u64 {
 fn start_again(run: &mut FixRun, running: &Running, change: &Change, at: &Endpoint) {
     let keep = run.outcome == Outcome::Faster;
     if keep {
-        match running.start(Some(change), at) {
+        match running.start(Some(&Setting::new(change)), at) {
             Ok(pid) => {
                 (run.state, run.pid) = (State::Kept, Some(pid));
                 return;
@@ -224,8 +241,9 @@ fn plan(screen: &Screen<'_>, args: &Args, looked: &Looked, cause: &Cause, fix: &
     }
     rows.extend(fix.note.iter().map(|note| (label("why-label-loses"), screen.lang.say(note))));
     if changes.is_some() {
-        let measures = say!("why-plan-measures", rounds = args.repeat, prompt = prompt(looked));
-        rows.push((label("why-label-measures"), text(measures)));
+        let Starts { least, most } = Starts::wanted(args.repeat);
+        let starts = if least == most { least.to_string() } else { format!("{least}-{most}") };
+        rows.push((label("why-label-measures"), text(say!("why-plan-measures", starts, prompt = prompt(looked)))));
         rows.push((label("why-label-afterwards"), text(say!("why-plan-afterwards"))));
     }
     rows.push((label("why-label-fix"), fix.command.clone()));
@@ -243,7 +261,7 @@ fn plan(screen: &Screen<'_>, args: &Args, looked: &Looked, cause: &Cause, fix: &
     out
 }
 
-fn result(screen: &Screen<'_>, args: &Args, run: &FixRun, cause: &Cause, server: &str, at: &Endpoint) -> String {
+fn result(screen: &Screen<'_>, run: &FixRun, cause: &Cause, server: &str, at: &Endpoint) -> String {
     let text = |message: Message| screen.lang.say(&message);
     let label = |key: &str| screen.lang.text(key);
     let first = run.compared.iter().find(|one| one.says == run.outcome).or(run.compared.first());
@@ -257,6 +275,7 @@ fn result(screen: &Screen<'_>, args: &Args, run: &FixRun, cause: &Cause, server:
         (_, Outcome::Faster) => (say!("why-run-faster", what, before, after, ratio), "why-sure-measured"),
         (_, Outcome::Slower) => (say!("why-run-slower", n = run.n, what, before, after), "why-sure-measured"),
         (_, Outcome::Unclear) => (say!("why-run-unclear"), "why-sure-measured"),
+        (_, Outcome::Undone) => (say!("why-run-undone", n = run.n, server), "why-sure-seen"),
     };
     let mut out = screen.graded("", &text(line), &label(word));
     out.push_str(&text(say!("why-plan-title", n = cause.n, what = cause.text)));
@@ -264,8 +283,14 @@ fn result(screen: &Screen<'_>, args: &Args, run: &FixRun, cause: &Cause, server:
     if !run.compared.is_empty() {
         out.push('\n');
         out.push_str(&table(screen, run));
-        out.push_str(&text(say!("why-run-unit", rounds = args.repeat)));
-        out.push('\n');
+        let starts = run.compared.iter().map(|one| one.without.runs).max().unwrap_or(0);
+        let smallest = run.compared.iter().filter_map(|one| one.smallest).reduce(f64::max);
+        let smallest = smallest.map_or_else(|| "?".to_owned(), |share| format!("{:.0}", share * 100.0));
+        let unit = text(say!("why-run-unit", starts, smallest));
+        for line in report::wrap(&unit, screen.width) {
+            out.push_str(&line);
+            out.push('\n');
+        }
     }
     out.push('\n');
     let mut rows = Vec::new();

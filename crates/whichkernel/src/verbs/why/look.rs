@@ -1,7 +1,8 @@
 //! Examines a server: its identity, its statements, its process and machine, and its speed.
 
-use super::Args;
+use super::args::Args;
 use crate::asked::why::find::{Chosen, Wanted, choose};
+use crate::asked::why::kernel_census;
 use crate::asked::why::server_facts::{counters, facts, who};
 use crate::context::Context;
 use doctor::Host;
@@ -32,16 +33,28 @@ impl Looked {
         let named = args.url.is_some() || args.pid.is_some() || args.name.is_some();
         let wanted = Wanted { url: args.url.as_deref(), pid: args.pid, name: args.name.as_deref() };
         let chosen = choose(&found, &wanted, args.key.read(named)?)?;
+        Looked::of(args, &host, &found, chosen, context)
+    }
+
+    /// A server that was chosen already.
+    pub fn of(
+        args: &Args,
+        host: &Host,
+        found: &doctor::Facts,
+        chosen: Chosen,
+        context: &Context,
+    ) -> say::Result<Looked> {
         let identity = who(&chosen)?;
         // Read before our own requests, so that waiting requests are those of other clients.
         let counters = counters(&chosen);
-        let measured = match args.passive || args.fix.is_some() {
+        let measured = match args.passive || args.fix.is_some() || args.undo.is_some() {
             true => Err(say!("why-unmeasured-passive")),
             false => measure(&chosen, &identity, args, context),
         };
-        // The first request loads a model, so its runner, log and libraries can only be read now.
-        let found = doctor::Facts::read(&host);
-        let facts = facts(&host, &found, &chosen, &args.log, identity, counters.clone(), args.gpu.as_deref())?;
+        // The first request loads a model: its runner, its log and its libraries are there only now.
+        let found = if measured.is_ok() { &doctor::Facts::read(host) } else { found };
+        let mut facts = facts(host, found, &chosen, &args.log, identity, counters.clone(), args.gpu.as_deref())?;
+        kernel_census::count(&mut facts, context);
         let (now, asked, unmeasured) = match measured {
             Ok((now, asked)) => (now, Some(asked), None),
             Err(why) => ([None, None], None, Some(why)),

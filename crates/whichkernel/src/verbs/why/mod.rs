@@ -1,79 +1,18 @@
 //! `whichkernel why`: reports whether a model is slow, why, and what helps.
 
+mod args;
 mod fix;
 mod look;
 mod running;
+mod undo;
 
 use crate::asked::why::server_facts::named;
 use crate::context::{Context, Format};
+pub use args::Args;
 use look::Looked;
 use say::{Context as _, bail, ensure, say};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use why::gather;
-
-/// Find out whether a model runs slowly, why, and what helps
-///
-/// Compares a server's speed with the most that its hardware allows, and looks for every cause of a closed list: layers on the CPU, no GPU
-/// backend, flash attention off, an old build, a narrow PCIe link and others. Sends three short requests; --passive sends none. Without a server,
-/// --model and --gpu answer from the rules and the model's header.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// http://HOST:PORT or unix:/PATH [default: the server that runs on this machine]
-    #[arg(value_name = "URL", conflicts_with_all = ["pid", "name", "model"])]
-    url: Option<String>,
-
-    /// The server with this process ID
-    #[arg(long, value_name = "N", conflicts_with_all = ["name", "model"])]
-    pid: Option<u32>,
-
-    /// The server with this name: ollama, llama-server, vllm
-    #[arg(long, value_name = "NAME", conflicts_with = "model")]
-    name: Option<String>,
-
-    /// Without a server: this model file
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-
-    /// The card: for --model, or instead of the card in this machine
-    #[arg(long, value_name = "CARD")]
-    gpu: Option<String>,
-
-    #[command(flatten)]
-    key: crate::api_key::KeyArgs,
-
-    /// The server's log, if its process does not write to a file
-    #[arg(long, value_name = "FILE")]
-    log: Vec<PathBuf>,
-
-    /// Send no request: nothing is measured
-    #[arg(long)]
-    passive: bool,
-
-    /// Timeout for one response, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = crate::number::number::<u64>(1..=3600))]
-    timeout: u64,
-
-    /// Show the plan of this fix; with --measure and --yes, run it
-    #[arg(long, value_name = "N", requires = "measure", conflicts_with = "model")]
-    fix: Option<usize>,
-
-    /// With --fix: compare the server with and without it
-    #[arg(long, requires = "fix")]
-    measure: bool,
-
-    /// With --fix: stop the server, measure, and keep the fix only if it is faster. Without it nothing is changed
-    #[arg(long, requires = "fix")]
-    yes: bool,
-
-    /// With --fix: measurements with and without it
-    #[arg(long, value_name = "N", requires = "fix", default_value_t = 8, value_parser = crate::number::number::<u64>(2..=100))]
-    repeat: u64,
-
-    /// Output format
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
 
 impl Args {
     /// Whether it asks about a model file, not about a server.
@@ -90,7 +29,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         args.gpu.is_none() || args.url.is_some() || args.pid.is_some() || args.name.is_some(),
         "why-gpu-needs-model"
     );
+    ensure!(!args.yes || args.fix.is_some() || args.undo.is_some(), "why-yes-needs-fix");
     context.begins("why");
+    if let Some(number) = args.undo {
+        return undo::run(args, number, context);
+    }
     let looked = Looked::at(args, context)?;
     match args.fix {
         Some(number) => fix::run(args, &looked, number, context),

@@ -11,6 +11,49 @@ use sys::unix::CommandExt as _;
 use sys::unix::MetadataExt as _;
 use why::Change;
 
+/// A setting to start it with.
+pub enum Setting {
+    /// An option in one of its names; None takes it away.
+    Option {
+        names: Vec<String>,
+        value: Option<String>,
+    },
+    Variable {
+        name: String,
+        value: Option<String>,
+    },
+}
+
+impl Setting {
+    pub fn new(change: &Change) -> Setting {
+        match change {
+            Change::Option { names, new, .. } => {
+                let names = names.iter().map(|name| (*name).to_owned()).collect();
+                Setting::Option { names, value: Some(new.clone()) }
+            }
+            Change::Variable { name, new, .. } => {
+                Setting::Variable { name: (*name).to_owned(), value: Some(new.clone()) }
+            }
+        }
+    }
+
+    fn apply(&self, words: &mut Vec<String>, variables: &mut Vec<(String, String)>) {
+        match self {
+            Setting::Option { names, value } => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                match value {
+                    Some(value) => why::fixes::set_option(words, &names, value),
+                    None => why::fixes::remove_option(words, &names),
+                }
+            }
+            Setting::Variable { name, value } => {
+                variables.retain(|(known, _)| known != name);
+                variables.extend(value.iter().map(|value| (name.clone(), value.clone())));
+            }
+        }
+    }
+}
+
 /// The maximum time to wait for a server to end.
 const STOP: Duration = Duration::from_secs(30);
 /// Long enough to load a large model.
@@ -31,9 +74,10 @@ pub struct Running {
 impl Running {
     pub fn read(pid: u32) -> say::Result<Running> {
         let proc = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
-        let own = std::fs::metadata(proc("")).is_ok_and(|meta| meta.uid() == sys::host::user());
-        if !own {
-            bail!("why-fix-user", pid);
+        let owner = std::fs::metadata(proc("")).map(|meta| meta.uid()).ok();
+        if owner != Some(sys::host::user()) {
+            let user = owner.map_or_else(|| "?".to_owned(), user_name);
+            bail!("why-fix-user", pid, user);
         }
         let read = |name: &str| sys::regular_file::start(&proc(name), MOST).map(|bytes| strings(&bytes));
         let link = |name: &str| std::fs::read_link(proc(name));
@@ -49,6 +93,16 @@ impl Running {
         let variables = variables.iter().filter_map(pair).collect();
         let log = link("fd/2").ok().filter(|path| path.is_file());
         Ok(Running { pid, program, words, variables, directory, log })
+    }
+
+    /// The value that the change replaces; None where there was none.
+    pub fn before(&self, change: &Change) -> Option<String> {
+        match change {
+            Change::Option { names, .. } => option(&self.words, names).map(|value| value.to_string()),
+            Change::Variable { name, .. } => {
+                self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            }
+        }
     }
 
     /// Enters its working directory, so that relative paths in its command line keep their meaning.
@@ -88,17 +142,12 @@ impl Running {
         Ok(())
     }
 
-    /// Starts it unchanged or with the change; returns its process id once it answers.
-    pub fn start(&self, change: Option<&Change>, at: &Endpoint) -> Result<u32, Message> {
+    /// As it was, or with the change; gives its number once it answers.
+    pub fn start(&self, setting: Option<&Setting>, at: &Endpoint) -> Result<u32, Message> {
         let mut words = self.words.clone();
         let mut variables = self.variables.clone();
-        match change {
-            Some(Change::Option { names, new, .. }) => why::fixes::set_option(&mut words, names, new),
-            Some(Change::Variable { name, new, .. }) => {
-                variables.retain(|(known, _)| known != name);
-                variables.push(((*name).to_owned(), new.clone()));
-            }
-            None => {}
+        if let Some(setting) = setting {
+            setting.apply(&mut words, &mut variables);
         }
         let output = || match &self.log {
             Some(path) => files::append(path, Access::Public).map_or_else(|_| Stdio::null(), Stdio::from),
@@ -126,6 +175,23 @@ impl Running {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// The account's name, or its number.
+fn user_name(id: u32) -> String {
+    let passwd = sys::regular_file::text(Path::new("/etc/passwd"), 64 << 20).unwrap_or_default();
+    let name = passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(id)).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("#{id}"))
+}
+
+/// When it was started, in the kernel's ticks: another process with the same number has another.
+pub fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// Whether it has ended; a zombie counts as ended.

@@ -1,5 +1,6 @@
 //! `whichkernel explain gemm`: which kernel a BLAS library chooses for a product, computed from its catalog.
 
+mod record;
 mod screen;
 
 use crate::asked::gemm::{Ask, Blas, Catalog, Choices, Product, answered, products_of, read_products};
@@ -42,6 +43,10 @@ pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
 
+    /// Keep the computed kernels in the ledger (rung Declared)
+    #[arg(long)]
+    pub record: bool,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -71,6 +76,9 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let library = args.library.map_or(Library::HipBlasLt, Library::from);
     let catalog = Catalog::open(args.runtime.as_deref(), library, &args.gpu)?;
     let selector = catalog.selector();
+    if args.record {
+        record::keep(&catalog, &answered(&selector, products.clone()), context)?;
+    }
     if let (Format::Text, None, [product]) = (args.format, &args.model, products.as_slice())
         && args.from.is_none()
     {

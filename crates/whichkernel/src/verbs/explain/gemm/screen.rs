@@ -1,6 +1,6 @@
 //! One product on the terminal: the kernel, the reason for the choice, and alternatives.
 
-use crate::asked::gemm::{Catalog, Product, Reading, read_code, why};
+use crate::asked::gemm::{Catalog, Product, Reading, described, headline, ops, read_code, reason, short, tile};
 use crate::context::Context;
 use crate::graded::text::pad;
 use report::{Column, Table, thousands};
@@ -34,7 +34,7 @@ impl Screen<'_> {
             version = catalog.version_text(),
             runtime = catalog.runtime
         );
-        let mut out = format!("{}\n{}\n\n", lang.say(&asked), self.headline(&choice));
+        let mut out = format!("{}\n{}\n\n", lang.say(&asked), headline(&choice, lang));
         if let Choice::Determined(chosen) = &choice {
             out += &self.kernel(chosen);
         }
@@ -48,17 +48,6 @@ impl Screen<'_> {
             out += &format!("\n{}\n{}", lang.text("gemm-otherwise"), self.otherwise(&choice));
         }
         (out + &format!("\n{}\n", lang.text("gemm-limits")), choice)
-    }
-
-    fn headline(&self, choice: &Choice) -> String {
-        let lang = &self.context.lang;
-        lang.say(&match choice {
-            Choice::Determined(chosen) => say!("gemm-chosen", index = chosen.index),
-            Choice::OneOf(all) => say!("gemm-set", count = all.len()),
-            Choice::None => say!("gemm-none"),
-            Choice::Gemv => say!("gemm-gemv"),
-            Choice::NotComputed(reason) => say!("gemm-not-computed", why = why(reason, lang)),
-        })
     }
 
     fn line(&self, key: &str, text: &str) -> String {
@@ -105,11 +94,10 @@ impl Screen<'_> {
         let lang = &self.context.lang;
         let mut out = String::new();
         if let Choice::Determined(chosen) = choice {
-            let text = match chosen.row {
-                Some((table, key)) => say!("gemm-why-row", table, key = key_text(table, &key), leaf = chosen.leaf),
-                None => say!("gemm-why-only", leaf = chosen.leaf),
-            };
-            out += &self.line("gemm-why", &lang.say(&text));
+            out += &self.line("gemm-why", &reason(chosen, lang));
+            let listed = self.catalog.dir.is_listed(&format!("{}.dat", chosen.leaf));
+            let checked = if listed { "gemm-catalog-checked" } else { "gemm-catalog-unchecked" };
+            out += &self.line("gemm-catalog", &lang.text(checked));
         }
         for (index, predicate) in trace.rejected.iter().take(REJECTED) {
             let text = lang.say(&say!("gemm-rejected-text", index, predicate));
@@ -121,21 +109,9 @@ impl Screen<'_> {
         }
         if let Choice::Determined(chosen) = choice {
             let second = self.selector.choose_without(&self.product.call, &[chosen.index]);
-            out += &self.line("gemm-runner-up", &self.short(&second));
+            out += &self.line("gemm-runner-up", &short(&second, lang));
         }
         out
-    }
-
-    /// An answer in one cell.
-    fn short(&self, choice: &Choice) -> String {
-        let lang = &self.context.lang;
-        match choice {
-            Choice::Determined(chosen) => format!("{} ({})", chosen.index, tile(chosen)),
-            Choice::OneOf(all) => lang.say(&say!("gemm-verdict-set", count = all.len())),
-            Choice::None => lang.text("gemm-verdict-none"),
-            Choice::Gemv => lang.text("gemm-verdict-gemv"),
-            Choice::NotComputed(_) => lang.text("gemm-verdict-not-computed"),
-        }
     }
 
     /// Alternatives: one more column, the other transposes, the other releases in the cache.
@@ -147,7 +123,7 @@ impl Screen<'_> {
         ]);
         let mut row = |what: String, other: &Choice| {
             let same = other == choice;
-            table.row([what, if same { lang.text("gemm-same") } else { self.short(other) }]);
+            table.row([what, if same { lang.text("gemm-same") } else { short(other, lang) }]);
         };
         let call = &self.product.call;
         let wider = Call { n: call.n + 1, ..call.clone() };
@@ -189,39 +165,4 @@ fn repacked(mut other: Call, was: &Call) -> Call {
         other.ld = other.packed();
     }
     other
-}
-
-fn ops(call: &Call) -> String {
-    let op = |transposed: bool| if transposed { 'T' } else { 'N' };
-    format!("{}{}", op(call.trans_a), op(call.trans_b))
-}
-
-fn tile(chosen: &Chosen) -> String {
-    format!("{}x{}x{}", chosen.macro_tile[0], chosen.macro_tile[1], chosen.depth_u)
-}
-
-/// The sizes of a table's key; the tables of rocBLAS have no batch.
-fn key_text(table: &str, key: &[i64; 4]) -> String {
-    let sizes = if table == "Euclidean" { &key[..3] } else { &key[..] };
-    sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// `4096 x 290 x 4096 f16 NN`, and the values that differ from the defaults.
-fn described(call: &Call) -> String {
-    let [a, b, _, d] = call.types;
-    let mut out = format!("{} x {} x {} {}", call.m, call.n, call.k, a.name());
-    if b != a {
-        let _ = write!(out, " x {}", b.name());
-    }
-    if d != a {
-        let _ = write!(out, " -> {}", d.name());
-    }
-    let _ = write!(out, " {}", ops(call));
-    if call.batch > 1 {
-        let _ = write!(out, ", batch {}", call.batch);
-    }
-    if call.epilogue != tensile::select::Epilogue::None {
-        let _ = write!(out, ", {}", call.epilogue.name());
-    }
-    out
 }

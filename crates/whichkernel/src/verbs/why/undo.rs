@@ -1,0 +1,159 @@
+//! `--undo N`: fixes that were kept, and how each is taken back.
+
+use super::args::Args;
+use super::fix::emit;
+use super::look::Looked;
+use super::running::{Running, Setting, started};
+use crate::asked::why::find::Chosen;
+use crate::asked::why::text::Screen;
+use crate::context::{COULD_NOT_RUN, Context};
+use doctor::Host;
+use say::shell::CommandLine;
+use say::{Message, bail, say};
+use serde::{Deserialize, Serialize};
+use server::Endpoint;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use sys::files::{self, Access};
+use why::fix_run::{Outcome, State};
+use why::{Change, FixRun};
+
+/// A fix that is in force. Beside the ledger, readable by this user only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    n: usize,
+    /// The server that it was started with, and when: another process may get its number.
+    pid: u32,
+    started: u64,
+    url: String,
+    time: String,
+    /// The names of an option, or a variable.
+    names: Vec<String>,
+    variable: bool,
+    /// None: it was not set.
+    old: Option<String>,
+    new: String,
+}
+
+const MOST: u64 = 1 << 20;
+
+fn place(context: &Context) -> PathBuf {
+    context.ledger.join("fixes.json")
+}
+
+fn all(context: &Context) -> Vec<Kept> {
+    let text = sys::regular_file::text(&place(context), MOST).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Remembers what was changed; gives the command that takes it back.
+pub fn keep(run: &FixRun, running: &Running, change: &Change, at: &Endpoint, context: &Context) -> String {
+    let Some((pid, began)) = run.pid.and_then(|pid| Some((pid, started(pid)?))) else { return run.undo.clone() };
+    let (names, variable, new) = match change {
+        Change::Option { names, new, .. } => (names.iter().map(|name| (*name).to_owned()).collect(), false, new),
+        Change::Variable { name, new, .. } => (vec![(*name).to_owned()], true, new),
+    };
+    let (old, url, time, new) = (running.before(change), at.to.url(), ledger::now(), new.clone());
+    let kept = Kept { n: run.n, pid, started: began, url, time, names, variable, old, new };
+    let mut list: Vec<Kept> = all(context).into_iter().filter(|other| other.n != kept.n && is_running(other)).collect();
+    list.push(kept);
+    match write(&list, context) {
+        true => CommandLine::new("whichkernel why --undo {} --yes", [run.n.to_string()]).to_string(),
+        false => run.undo.clone(),
+    }
+}
+
+fn write(list: &[Kept], context: &Context) -> bool {
+    let text = serde_json::to_string_pretty(list).unwrap_or_default();
+    let made = files::create_dir_all(&context.ledger, Access::Private);
+    made.and_then(|()| files::replace(&place(context), Access::Private, text)).is_ok()
+}
+
+fn is_running(kept: &Kept) -> bool {
+    started(kept.pid) == Some(kept.started)
+}
+
+pub fn run(args: &Args, number: usize, context: &Context) -> say::Result<ExitCode> {
+    let list = all(context);
+    let Some(kept) = list.iter().find(|kept| kept.n == number) else { bail!("why-undo-none", n = number) };
+    if !is_running(kept) {
+        bail!("why-undo-gone", n = number, pid = kept.pid);
+    }
+    let running = Running::read(kept.pid)?;
+    let at = Endpoint::parse(&kept.url, args.key.read(true)?)?;
+    let screen = Screen { lang: &context.lang, width: context.width.unwrap_or(80).max(40) };
+    let mut run = FixRun {
+        n: number,
+        outcome: Outcome::Planned,
+        state: State::Unchanged,
+        command: CommandLine::new("whichkernel why --undo {} --yes", [number.to_string()]).to_string(),
+        undo: String::new(),
+        compared: Vec::new(),
+        failed: None,
+        pid: Some(kept.pid),
+    };
+    if args.yes {
+        sys::interrupt::catch();
+        context.progress(&context.lang.say(&say!("why-run-stopping", pid = kept.pid)));
+        running.stop()?;
+        match running.start(Some(&setting(kept)), &at) {
+            Ok(pid) => {
+                (run.outcome, run.state, run.pid) = (Outcome::Undone, State::Restored, Some(pid));
+                let rest: Vec<Kept> = list.iter().filter(|other| *other != kept).cloned().collect();
+                write(&rest, context);
+            }
+            Err(why) => {
+                (run.outcome, run.state, run.pid, run.failed) = (Outcome::Failed, State::NotRestored, None, Some(why));
+                context.print(&failed(&screen, &run))?;
+                return Ok(ExitCode::from(COULD_NOT_RUN));
+            }
+        }
+    }
+    let host = Host::this();
+    let found = doctor::Facts::read(&host);
+    let looked = Looked::of(args, &host, &found, Chosen { at, pid: run.pid }, context)?;
+    let shown = run.clone();
+    emit(args, &looked, run, context, || text(&screen, kept, &shown, &looked))
+}
+
+/// The setting before the fix.
+fn setting(kept: &Kept) -> Setting {
+    match kept.variable {
+        true => Setting::Variable { name: kept.names.first().cloned().unwrap_or_default(), value: kept.old.clone() },
+        false => Setting::Option { names: kept.names.clone(), value: kept.old.clone() },
+    }
+}
+
+fn failed(screen: &Screen<'_>, run: &FixRun) -> String {
+    let line = screen.lang.say(&say!("why-undo-failed", n = run.n));
+    let mut out = screen.graded("", &line, &screen.lang.text("why-state-action"));
+    let rows: Vec<(String, String)> =
+        run.failed.iter().map(|why| (screen.lang.text("why-label-failed"), screen.lang.say(why))).collect();
+    out.push_str(&screen.rows("", &rows));
+    out
+}
+
+fn text(screen: &Screen<'_>, kept: &Kept, run: &FixRun, looked: &Looked) -> String {
+    let say = |message: Message| screen.lang.say(&message);
+    let label = |key: &str| screen.lang.text(key);
+    let server = looked.answer.subject.server.as_ref().map(|server| server.name.clone()).unwrap_or_default();
+    let name = kept.names.first().cloned().unwrap_or_default();
+    let back = match &kept.old {
+        Some(old) => say!("why-undo-to", name, new = kept.new, old),
+        None => say!("why-undo-away", name, new = kept.new),
+    };
+    let mut rows = vec![(label("why-label-changes"), say(back))];
+    let (pid, url) = (run.pid.unwrap_or(0), kept.url.clone());
+    let mut out = if run.outcome == Outcome::Undone {
+        rows.push((label("why-label-now"), say(say!("why-run-now-old", pid, url))));
+        screen.graded("", &say(say!("why-run-undone", n = run.n, server)), &label("why-sure-seen"))
+    } else {
+        rows.push((label("why-label-interrupts"), say(say!("why-undo-interrupts", server, pid))));
+        screen.graded("", &say(say!("why-undo-title", n = run.n, time = kept.time)), &label("why-state-unchanged"))
+    };
+    out.push_str(&screen.rows("", &rows));
+    if run.outcome != Outcome::Undone {
+        out.push_str(&format!("\n{}\n  {}\n", say(say!("why-plan-not-run")), run.command));
+    }
+    out
+}
