@@ -86,7 +86,7 @@ mod tests {
             ("whichkernel check --onyl refuted", "--only"),
             ("whichkernel check --only wrong", "refuted"),
             ("whichkernel check --only refuted --all", "--all"),
-            ("whichkernel inspect", "TARGET"),
+            ("whichkernel runtime fetch", "NAME"),
             ("whichkernel ledger", "コマンド"),
             ("whichkernel explain --columns many", "many"),
             ("whichkernel explain --columns", "--columns"),

@@ -139,6 +139,7 @@ mod tests {
 
     /// Arguments that write, start or connect. A new argument belongs here or in the lists above.
     const NOT_OFFERED: &[&str] = &[
+        "choices",
         "record",
         "extract",
         "format",
