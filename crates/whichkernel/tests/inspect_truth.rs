@@ -217,7 +217,7 @@ fn several_inputs_patterns_and_packages_are_read_at_once() {
     assert_eq!((code, value["answers"].as_array().map(Vec::len)), (0, Some(2)), "{out}");
     let (code, out, errors) = run("inspect", &one.with_file_name("libc.a"), &["--has-target", "gfx1201"]);
     assert!(
-        code == 0 && out.contains("libc.a(a.o)") && errors.contains("1 members with GPU code, 1 without"),
+        code == 0 && out.contains("libc.a(a.o)") && errors.contains("1 member with GPU code, 1 without"),
         "{out}{errors}"
     );
     assert_eq!(run("inspect", &one.with_file_name("d.dll"), &["--has-target", "gfx1201"]).0, 0);

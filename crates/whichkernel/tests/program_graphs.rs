@@ -31,7 +31,7 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     assert_eq!(code, Some(0), "{model}: {said}");
     let asked = ["source", tree, "--graph", &graph, "--gpu", gpu, "--code", library, "--against", &trace];
     let (answer, said, _) = whichkernel(&[&asked[..], &["--format", "json"]].concat(), home);
-    assert!(answer["nodes_from"].as_str().is_some_and(|from| from.contains("had ggml compute")), "{model}: {said}");
+    assert!(answer["nodes_from"].as_str().is_some_and(|from| from.contains("computed with ggml")), "{model}: {said}");
     assert_eq!(answer["memory"], "as the program allocated its tensors");
     let count = |of: &Value| of.as_u64().unwrap_or(u64::MAX);
     // If the program read anything back, so does the tree's code, copy by copy; and the answer says that it depends on

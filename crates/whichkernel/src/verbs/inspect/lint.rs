@@ -9,7 +9,8 @@ use runtime::catalogs::{LibraryDir, find};
 use say::{Context as _, bail, say};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::process::ExitCode;
 use tensile::Files as _;
@@ -103,15 +104,21 @@ fn target(path: &Path, dirs: &[LibraryDir], args: &Args) -> say::Result<String> 
 /// Islands of copied tables become one finding; those with all six neighbours come first.
 fn grouped(findings: impl Iterator<Item = GemmFinding>) -> Vec<GemmFinding> {
     let mut out: Vec<GemmFinding> = Vec::new();
+    let mut islands: HashMap<(String, Vec<i64>, String), usize> = HashMap::new();
     for finding in findings {
-        let same = |known: &&mut GemmFinding| {
-            let operation = operation(&known.leaf) == operation(&finding.leaf);
-            known.kind == "island" && operation && (&known.key, &known.detail) == (&finding.key, &finding.detail)
-        };
-        match out.iter_mut().find(same) {
-            Some(known) if finding.kind == "island" => known.leaves += 1,
-            _ => out.push(finding),
+        if finding.kind == "island" {
+            let same = (operation(&finding.leaf).to_owned(), finding.key.clone(), finding.detail.clone());
+            match islands.entry(same) {
+                Entry::Occupied(known) => {
+                    if let Some(known) = out.get_mut(*known.get()) {
+                        known.leaves += 1;
+                    }
+                    continue;
+                }
+                Entry::Vacant(first) => drop(first.insert(out.len())),
+            }
         }
+        out.push(finding);
     }
     out.sort_by_key(|finding| std::cmp::Reverse((finding.kind == "island").then_some((finding.near, finding.leaves))));
     out

@@ -140,6 +140,7 @@ mod tests {
     /// Arguments that write, start or connect. A new argument belongs here or in the lists above.
     const NOT_OFFERED: &[&str] = &[
         "choices",
+        "no_shape",
         "record",
         "extract",
         "format",
