@@ -162,7 +162,8 @@ impl Browser {
                 "Log.entryAdded" if params["entry"]["level"] == "error" => all.push(params["entry"].to_string()),
                 "Network.requestWillBeSent" => {
                     let url = params["request"]["url"].as_str().unwrap_or_default();
-                    if !url.starts_with("file://") && url != "about:blank" && !url.starts_with(&self.server) {
+                    let inside = ["file://", "blob:", "data:"].iter().any(|own| url.starts_with(own));
+                    if !inside && url != "about:blank" && !url.starts_with(&self.server) {
                         all.push(format!("a request left the page: {url}"));
                     }
                 }

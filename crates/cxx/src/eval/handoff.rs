@@ -76,7 +76,7 @@ impl Machine<'_> {
     pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], args: &[Expr], at: Span) -> Run<Value> {
         let function = self.eval(callee)?;
         let Value::Fn(remote) = function else {
-            return Err(self.unsure(callee.span, say!("cxx-open-launched")));
+            return Err(self.unsure(callee.span, say!("cxx-open-handed")));
         };
         // Omitted values are 0.
         let none = || Ok([Extent::Fixed(0), Extent::Fixed(1), Extent::Fixed(1)]);

@@ -383,7 +383,7 @@ mod tests {
         joined.join(other).unwrap();
         let target = Side { target: "gfx1200".to_owned(), ..side("d", &[], true) };
         assert_eq!(joined.join(target).unwrap_err().targets, ["gfx1201", "gfx1200"]);
-        assert_eq!((joined.repeated, joined.complete, joined.shared), (1, false, None));
+        assert_eq!((joined.repeated, joined.complete), (1, false));
     }
 
     #[test]
