@@ -21,7 +21,7 @@ pub struct Listed {
 pub fn listed() -> Vec<Listed> {
     let amd = all().iter().map(|card| Listed {
         name: card.name.clone(),
-        title: short(&card.title).to_owned(),
+        title: short(&card.title).split(" (").next().unwrap_or_default().to_owned(),
         aliases: card.aliases.clone(),
         target: card.processor().to_owned(),
         generation: generation(card.processor()),

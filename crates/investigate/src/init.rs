@@ -489,7 +489,7 @@ mod tests {
         assert!(text.contains("target = \"gfx1201\"\ngpu = \"rx-9070-xt\"\nruntime = \"ollama-rocm-60303\""), "{text}");
         assert!(text.contains("type = \"Q6_K\"") && !text.contains("Q4_K\""), "the model's type: {text}");
         let none = Machine::default().investigation();
-        assert!(none.contains("Q4_K is taken") && !text.contains("is taken"), "{none}");
-        assert!(none.contains("# GPU: none was found here") && none.contains("# model = \"llama3.2:3b\""), "{none}");
+        assert!(none.contains("Q4_K is assumed") && !text.contains("is assumed"), "{none}");
+        assert!(none.contains("# GPU: none found here") && none.contains("# model = \"llama3.2:3b\""), "{none}");
     }
 }

@@ -315,7 +315,7 @@ fn a_newer_or_broken_database_is_said_and_left_alone() {
     damaged[4096..page].fill(0xa5);
     let cases: [(&[u8], &str); 4] = [
         (&newer, "format 9"),
-        (b"not a database at all", "not a whichkernel ledger"),
+        (b"not a database at all", "not a ledger of whichkernel"),
         (&cut, "ledger.sqlite"),
         (&damaged, "ledger.sqlite"),
     ];
