@@ -68,7 +68,7 @@ fn a_routing_that_was_asked_for_goes_before_what_was_read() {
         let answer = asked(&tree, &read(&none), Some(routing));
         let found: Vec<Option<usize>> = products(&answer).into_iter().map(|it| it.ok().map(|it| it.len())).collect();
         assert_eq!(found, [Some(count); 2]);
-        assert!(answer.routing.is_some_and(|routing| routing.contains("asked for")));
+        assert!(answer.routing.is_some_and(|routing| routing.contains("as requested")));
     }
 }
 

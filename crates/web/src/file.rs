@@ -92,7 +92,7 @@ pub struct Listed {
 
 #[derive(Debug, Serialize)]
 pub struct Counted {
-    /// The output of `whichkernel isa --target TARGET --format json`.
+    /// The JSON of `isa` for this target.
     json: String,
     command: String,
     completeness: Said,

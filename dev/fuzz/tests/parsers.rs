@@ -42,6 +42,8 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("vulkan/src/run.rs", "vulkan_trace"),
     ("watch/src/imports/mod.rs", "profile"),
     ("watch/src/record.rs", "record"),
+    ("web/src/file.rs", "inspect"),
+    ("web/src/model.rs", "gguf"),
 ];
 
 /// Parsers of bytes that only our own code can have written.

@@ -141,6 +141,9 @@ mod tests {
     const NOT_OFFERED: &[&str] = &[
         "choices",
         "no_shape",
+        "out",
+        "publish",
+        "web",
         "record",
         "extract",
         "format",
