@@ -130,7 +130,10 @@ impl Arch {
         }
         match crate::cards::find(&text).ok().and_then(|card| card.target().ok()) {
             Some(target) => Ok(Arch::Amd(TargetId::new(target.processor))),
-            None => Err(unknown(wanted, &text)),
+            None => match crate::nvidia_target(&text).and_then(Nvidia::parse) {
+                Some(nvidia) => Ok(Arch::Nvidia(nvidia)),
+                None => Err(unknown(wanted, &text)),
+            },
         }
     }
 

@@ -13,7 +13,7 @@ pub struct Listed {
     pub target: String,
     /// `RDNA 4`; None if not known.
     pub generation: Option<&'static str>,
-    /// The card that stands for its target.
+    /// Whether this card represents its target.
     pub reference: bool,
 }
 

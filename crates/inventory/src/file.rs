@@ -91,7 +91,7 @@ impl File {
         File { path: path.to_owned(), bytes: Bytes::Disk(file), start: 0, len, stamp }
     }
 
-    /// Bytes without a file of this machine; `name` stands for its path.
+    /// Bytes that are no file of this machine. `name` is shown where a path would be.
     pub fn given(name: &Path, source: Arc<dyn ReadAt + Send>) -> Self {
         let len = source.len();
         let stamp = (len, 0, 0, 0, 0, 0, 0);

@@ -56,7 +56,7 @@ impl Graded {
     }
 }
 
-/// Whether a tree can decide the claim: an observer of source trees has it in view for exactly this tree.
+/// Whether a source tree can decide the claim: an observer of source trees covers it for this tree.
 fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
     let claim = &stated.claim;
     let subject = Subject::source(tree.name, tree.commit, Default::default());

@@ -35,7 +35,7 @@ pub struct CardChoice {
     pub aliases: Vec<String>,
     pub target: String,
     pub generation: Option<&'static str>,
-    /// Stands for its target.
+    /// Whether this card represents its target.
     pub reference: bool,
     /// Whether the tables have its target.
     pub in_tables: bool,

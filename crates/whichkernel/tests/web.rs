@@ -127,7 +127,7 @@ fn the_page_reads_files_as_the_program_does() {
     };
     let mut browser = Browser::start();
     // A library for AMD's GPUs, one for NVIDIA's, one without GPU code.
-    for (file, gpu) in [("rocm72", "rx-9070-xt"), ("rocm72", "rx-580"), ("cuda130", "rx-9070-xt"), ("cpu", "rx-9070-xt")]
+    for (file, gpu) in [("rocm72", "rx-9070-xt"), ("rocm72", "rx-580"), ("cuda130", "rtx-4090"), ("cpu", "rx-9070-xt")]
     {
         let file = wheel.join(format!("bitsandbytes/libbitsandbytes_{file}.so"));
         compare(&mut browser, &file, gpu, page);

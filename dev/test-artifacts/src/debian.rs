@@ -56,7 +56,7 @@ fn apt(work: &Path, args: &[&str]) -> Result<(), String> {
 }
 
 /// The mirror and keyring of the system's first Debian stanza that names both.
-fn mirror() -> Option<(String, String)> {
+pub fn mirror() -> Option<(String, String)> {
     let files = fs::read_dir("/etc/apt/sources.list.d").ok()?.flatten().map(|entry| entry.path());
     let stanzas = files.filter(|path| path.extension().is_some_and(|end| end == "sources"));
     stanzas.filter_map(|path| fs::read_to_string(path).ok()).find_map(|text| {

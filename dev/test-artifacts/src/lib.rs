@@ -11,6 +11,7 @@ mod fetch;
 mod manifest;
 mod skip;
 
+pub use debian::mirror as debian_mirror;
 pub use fetch::{FetchError, fetch, settle};
 pub use manifest::{Artifact, Kind, Tier, manifest};
 pub use skip::{LOG, program, root, skip};
