@@ -33,7 +33,7 @@ pub struct Targets {
     /// The build file of the backend itself was read.
     pub has_backend: bool,
     /// The directory of the dispatcher, and the targets that contain the dispatcher. These decide about files in and
-    /// below the directory.
+    /// below the directory, except at the root of a tree: there, files of other targets stand beside the dispatcher.
     home: String,
     of_home: Vec<String>,
     /// The targets that have a file of a directory.
@@ -60,8 +60,10 @@ impl Targets {
 
     pub fn compiled(&self, path: &str) -> Compiled {
         let at = dir(path);
-        let names = if at.starts_with(&self.home) { Some(&self.of_home) } else { self.of_dir.get(at) };
-        let near = || names.into_iter().flatten().filter_map(|name| self.by_name.get(name));
+        let within = !self.home.is_empty() && at.starts_with(&self.home);
+        let of_home = (within || at == self.home).then_some(&self.of_home);
+        let of_dir = self.of_dir.get(at).filter(|_| !within);
+        let near = || of_home.into_iter().chain(of_dir).flatten().filter_map(|name| self.by_name.get(name));
         let listed = near().filter_map(|target| target.files.get(path)).max();
         let open = || near().find_map(|target| target.open.clone());
         match (self.not_compiled.get(path), listed) {
@@ -171,4 +173,29 @@ impl Cmake<'_> {
 /// Files of the tree that its build excludes.
 pub fn left_out<'p>(targets: &Targets, paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
     paths.filter(|path| targets.compiled(path) == Compiled::No).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn targets(of: &[(&str, &[&str])], entry: &str) -> Targets {
+        let target = |files: &[&str]| Target {
+            files: files.iter().map(|file| ((*file).to_owned(), true)).collect(),
+            open: None,
+        };
+        let by_name = of.iter().map(|(name, files)| ((*name).to_owned(), target(files))).collect();
+        Targets { by_name, ..Targets::default() }.entered_at(entry)
+    }
+
+    #[test]
+    fn a_target_beside_the_backend_counts_only_at_the_root() {
+        // The layout of llama.cpp until February 2024: ggml.c stands beside the dispatcher in a target of its own.
+        let flat = targets(&[("ggml", &["ggml.c"]), ("ggml-rocm", &["ggml-cuda.cu"])], "ggml-cuda.cu");
+        assert_eq!(flat.compiled("ggml.c"), Compiled::Yes);
+        assert_eq!(flat.compiled("ggml-opencl.cpp"), Compiled::No);
+        let deep = targets(&[("tests", &["cuda/extra.cu"]), ("ggml-hip", &["cuda/main.cu"])], "cuda/main.cu");
+        assert_eq!(deep.compiled("cuda/main.cu"), Compiled::Yes);
+        assert_eq!(deep.compiled("cuda/extra.cu"), Compiled::No, "another target does not speak for the backend");
+    }
 }
