@@ -127,6 +127,31 @@ fn the_same_kernel_in_two_targets_and_files_is_held_side_by_side() {
     assert_eq!(diff(&library, &library, &kernel).status.code(), Some(2));
 }
 
+/// Directories and wheels are compared like files: without code for the target there is no comparison, even if a part
+/// could not be read.
+#[test]
+fn directories_and_wheels_are_compared_by_target() {
+    let Some(library) = library() else { return };
+    let place = tempfile::tempdir().expect("a directory");
+    let dir = place.path().join("dir");
+    std::fs::create_dir(&dir).expect("a directory");
+    std::fs::copy(&library, dir.join("lib.so")).expect("a copy");
+    // A library that ends in the middle of its code.
+    let cut = std::fs::read(&library).expect("read");
+    std::fs::write(dir.join("cut.so"), &cut[..cut.len() / 2]).expect("written");
+    let kernel = ["--kernel", r"kDequantizeBlockwise<float, 512, 64, 8, 0>"];
+    let none = diff(&dir, &dir, &["--gpu", "rx-580"]);
+    let said = String::from_utf8_lossy(&none.stderr);
+    assert_eq!(none.status.code(), Some(2), "{said}");
+    assert!(said.contains("has no code for gfx803; it has: ") && said.contains("gfx1201"), "{said}");
+    let wheel = place.path().join("lib-1-py3-none-any.whl");
+    let zip = Command::new("python3").args(["-m", "zipfile", "-c"]).args([&wheel, &library]).status();
+    assert!(zip.is_ok_and(|status| status.success()));
+    let same = diff(&wheel, &wheel, &[&["--gpu", "rx-9070-xt"][..], &kernel].concat());
+    assert_eq!(same.status.code(), Some(0), "{}", String::from_utf8_lossy(&same.stderr));
+    assert!(text(&same).contains("lib-1-py3-none-any.whl (gfx1201)"), "{}", text(&same));
+}
+
 #[test]
 fn recorded_counts_confirm_an_absence() {
     let Some(library) = library() else { return };

@@ -1,5 +1,6 @@
-//! Compares the computed choice of GEMM kernels with hipBLASLt and rocBLAS on the stand-in GPU, for every release and
-//! target in the cache. The libraries' answers are cached, so that an interrupted run continues where it stopped.
+//! Compares the computed choice of GEMM kernels with hipBLASLt and rocBLAS on the stand-in GPU, for every target of two
+//! releases, which are fetched whole. The libraries' answers are cached, so that an interrupted run continues where it
+//! stopped.
 
 use anyhow::Context;
 use std::{env, fs, process::Command};
@@ -7,13 +8,25 @@ use std::{env, fs, process::Command};
 /// The number of products per library, release and card.
 const PRODUCTS: &str = "1000";
 
+/// The releases that are compared.
+const RUNTIMES: [&str; 2] = ["debian-sid", "debian-experimental"];
+
 pub fn run() -> anyhow::Result<bool> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let rows = env::current_dir()?.join("target/gemm-rows.md");
     fs::create_dir_all("target")?;
+    let cache = test_artifacts::cache().join("gemm");
+    for name in RUNTIMES {
+        let mut fetch = Command::new(&cargo);
+        fetch.args(["run", "-q", "-p", "whichkernel", "--", "runtime", "fetch", name]);
+        fetch.args(["--parts", "rocblas,hipblaslt", "--targets", "all", "--yes"]).env("WHICHKERNEL_CACHE", &cache);
+        anyhow::ensure!(fetch.status()?.success(), "{name} could not be fetched");
+    }
+    let trees = env::join_paths(RUNTIMES.map(|name| cache.join("runtimes").join(name).join("root")))?;
     let mut test = Command::new(cargo);
     test.args(["test", "-p", "whichkernel-dryrun", "--test", "gemm_oracle", "--", "--nocapture"]);
     test.env("WHICHKERNEL_DEEP_GEMM", PRODUCTS).env("WHICHKERNEL_GEMM_TABLE", &rows);
+    test.env("WHICHKERNEL_GEMM_TREES", trees);
     let agreed = test.status()?.success();
     let rows = fs::read_to_string(&rows).context("the comparison wrote no table")?;
     let text = format!(

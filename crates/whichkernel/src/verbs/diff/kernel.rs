@@ -3,14 +3,17 @@
 use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::{Plain, exit_code};
+
+use ::runtime::inputs;
 use dryrun::RunRoot;
 use findings::count::{census, nothing, parse_target};
-use inventory::{File, FileReport, Met};
+use inventory::{File, FileReport, Met, Pack};
 use launch::NameFilter;
 use observe::census::{By, Groups, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
 use report::thousands;
 use report::{Column, Table};
 use say::{bail, say};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -41,10 +44,19 @@ pub struct KernelAsk {
     pub mnemonics: bool,
 }
 
-/// Whether a path is a file with GPU code, so that this comparison applies.
+/// Whether a path is a file with GPU code or a binary package, so that this comparison applies.
 pub fn is_file(path: &str) -> bool {
+    if package(Path::new(path)).is_some() {
+        return true;
+    }
     let Ok(file) = File::open(Path::new(path)) else { return false };
     inventory::contents(&file).is_ok()
+}
+
+/// The format of a binary package. Other archives may be source trees.
+fn package(path: &Path) -> Option<Pack> {
+    let wheel = path.extension().is_some_and(|extension| extension == "whl");
+    inputs::pack(path).filter(|pack| wheel || matches!(pack, Pack::Deb | Pack::Rpm))
 }
 
 /// The file or directory that a name stands for, if it may contain GPU code: a path, or a runtime in the cache. A source
@@ -109,8 +121,14 @@ fn side(
     ask: &KernelAsk,
     context: &Context,
 ) -> say::Result<Side> {
+    if let Some(pack) = package(path) {
+        let unpacked = inputs::unpack(path, pack)?;
+        let mut side = directory((unpacked.root(), path), target, ask, context)?;
+        side.complete &= unpacked.refused.is_empty();
+        return Ok(side);
+    }
     if path.is_dir() {
-        return directory(path, target, ask, context);
+        return directory((path, path), target, ask, context);
     }
     let (groups, report) = counted(path, target, ask, context)?;
     if groups.objects == 0 {
@@ -127,25 +145,35 @@ fn counted(path: &Path, target: Option<&str>, ask: &KernelAsk, context: &Context
     census(&file, select, By::Kernel, (false, true), |bundle| progress.step(bundle))
 }
 
-/// All files with GPU code below a directory, as one side.
-fn directory(dir: &Path, target: Option<&str>, ask: &KernelAsk, context: &Context) -> say::Result<Side> {
+/// All files with GPU code below a directory, as one side. It is shown under the name that the user gave.
+fn directory(
+    (dir, shown): (&Path, &Path),
+    target: Option<&str>,
+    ask: &KernelAsk,
+    context: &Context,
+) -> say::Result<Side> {
     let mut files = Vec::new();
     let unread = inventory::walk_files(dir, &[], &mut |file, met| {
         if let Met::Code(_) = met {
             files.push(file.path().to_owned());
         }
     });
-    let name = dir.display().to_string();
+    let name = shown.display().to_string();
     let mut whole: Option<Side> = None;
+    let mut there: BTreeSet<String> = BTreeSet::new();
+    let mut objects = 0;
     for path in files {
         // Catalogs name the target in the file: code for another one need not be read.
         let named =
             path.file_name().and_then(|name| name.to_str()).and_then(|name| codeobject::processors_in(name).next());
-        if target.is_some_and(|wanted| named.is_some_and(|own| own != wanted)) {
+        if let Some(other) = named.filter(|own| target.is_some_and(|wanted| wanted != *own)) {
+            there.insert(other.to_owned());
             continue;
         }
         context.progress(&path.display().to_string());
-        let (groups, _) = counted(&path, target, ask, context)?;
+        let (groups, report) = counted(&path, target, ask, context)?;
+        objects += groups.objects;
+        there.extend(report.targets().into_keys());
         if groups.objects == 0 && groups.unread.is_empty() {
             continue;
         }
@@ -158,7 +186,13 @@ fn directory(dir: &Path, target: Option<&str>, ask: &KernelAsk, context: &Contex
     for place in &unread {
         context.note(&context.lang.say(&say!("inspect-dir-unread", path = place)));
     }
-    let Some(mut side) = whole else { bail!("command-diff-directory-none", dir) };
+    let Some(mut side) = whole.filter(|_| objects > 0) else {
+        let there = there.into_iter().collect::<Vec<String>>().join(", ");
+        match target {
+            Some(target) if !there.is_empty() => bail!("isa-no-such-target", file = name, target, there),
+            _ => bail!("command-diff-directory-none", dir = shown),
+        }
+    };
     side.complete &= unread.is_empty();
     Ok(side)
 }
