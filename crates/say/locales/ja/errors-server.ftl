@@ -1,4 +1,4 @@
-server-contradiction-model = モデル { $asked } への問い合わせに { $answered } が応答しました
+server-contradiction-model = モデル { $asked } へのリクエストに { $answered } が応答しました
 server-contradiction-cached = キャッシュから { $cached } トークン、プロンプトは { $sent } トークン
 server-contradiction-evaluated = 評価したのは { $evaluated } トークン、プロンプトは { $sent } トークン
 server-contradiction-sum = 評価した { $evaluated } トークンとキャッシュの { $cached } トークンの和が、プロンプトの { $sent } トークンと一致しません
