@@ -98,6 +98,11 @@ impl Lang {
         self.filled(key, &fluent)
     }
 
+    /// A text with a note in parentheses, which are full-width in Japanese.
+    pub fn noted(&self, what: &str, note: &str) -> String {
+        self.text_with("about-reason", &[("what", what.into()), ("why", note.into())])
+    }
+
     /// The message for a terminal: control characters in arguments are escaped.
     pub fn say(&self, message: &Message) -> String {
         guarded_line(&self.written(message))
@@ -131,7 +136,8 @@ impl Lang {
     fn filled(&self, key: &str, args: &FluentArgs) -> String {
         for bundle in self.files(key).map(File::bundle) {
             if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
-                return bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned();
+                let text = bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned();
+                return if self.is_japanese() { closed_up(&text) } else { text };
             }
         }
         key.to_owned()
@@ -145,6 +151,22 @@ impl Lang {
         let languages = if self.is_japanese() { [&JA[..], &EN[..]] } else { [&EN[..], &[]] };
         languages.into_iter().flat_map(move |files| files.iter().filter(named).chain(files))
     }
+}
+
+/// Removes the space between a full-width parenthesis and a Japanese word: a template has a space after each argument,
+/// because most arguments are Latin words.
+fn closed_up(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("） ") {
+        out.push_str(before);
+        out.push('）');
+        if !after.starts_with(|next: char| ('\u{3040}'..='\u{9fff}').contains(&next)) {
+            out.push(' ');
+        }
+        rest = after;
+    }
+    out + rest
 }
 
 /// Escaped except for line breaks: an argument may itself have several lines.

@@ -81,7 +81,7 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
         let closes = lang.text_with("check-next-closes", &[("count", (next.claims + next.questions).into())]);
         // Commands are for copying, so they are never wrapped.
         let advice = advice_text(lang, &next.advice);
-        let _ = writeln!(out, "{} {advice}  ({closes})", bold(context, &lang.text("check-next")));
+        let _ = writeln!(out, "{} {advice} {}", bold(context, &lang.text("check-next")), lang.noted("", &closes));
     }
     // A list that is empty is no advice.
     let more = if graded.counts().refuted > 0 { "check-screen-more" } else { "check-screen-more-all" };

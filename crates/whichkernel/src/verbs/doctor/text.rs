@@ -258,9 +258,9 @@ impl Page<'_> {
         for (place, list) in groups {
             self.line(2, &place);
             for variable in list {
-                let meaning =
-                    explain(variable).map(|message| format!("  ({})", self.lang().say(&message))).unwrap_or_default();
-                self.line(4, &format!("{}={}{meaning}", variable.name, short(&variable.value)));
+                let meaning = explain(variable).map(|message| self.lang().noted("", &self.lang().say(&message)));
+                let set = format!("{}={}", variable.name, short(&variable.value));
+                self.line(4, &meaning.map_or_else(|| set.clone(), |meaning| format!("{set} {meaning}")));
             }
         }
     }

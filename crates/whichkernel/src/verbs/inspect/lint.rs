@@ -187,7 +187,8 @@ fn text(answer: &GemmLint, lang: &Lang) -> String {
         if of.is_empty() {
             continue;
         }
-        out += &format!("\n{} ({})\n", lang.text(&format!("gemm-lint-{kind}")), of.len());
+        let title = lang.text(&format!("gemm-lint-{kind}"));
+        out += &format!("\n{}\n", lang.noted(&title, &of.len().to_string()));
         for finding in of.iter().take(SHOWN) {
             out += &format!("  {}\n", finding.line(lang));
         }
