@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(found.command, "whichkernel explain rx-9070-xt Q4_K_M 290");
         assert_eq!(found.kernel.as_deref(), Some("mul_mat_q<Q4_K, 112>"));
         let reason = found.reason.expect("a reason");
-        assert!(reason.en.contains("WMMA") && reason.ja.contains("行列ユニット"), "{reason:?}");
+        assert!(reason.en.contains("WMMA") && reason.ja.contains("行列演算器"), "{reason:?}");
         assert!(found.json.starts_with("{\n  \"schema\": \"whichkernel.explain/2\""));
         let old = asked("RX 7900 XTX", "Q4_K_M", "290", "Ollama 0.12.6").answer.expect("an answer");
         assert_eq!(old.command, "whichkernel explain rx-7900-xtx Q4_K_M 290 ollama@0.12.6");
