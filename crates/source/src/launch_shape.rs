@@ -255,7 +255,7 @@ mod tests {
         one.join(&shape(Extent::Fixed(2)), 8, &open());
         let at = one.at(1, Some(32));
         assert_eq!((at.grid, at.block, at.warps), (None, Some([256, 1, 1]), Some(8)));
-        assert_eq!(at.undetermined.iter().map(Kept::as_str).collect::<Vec<_>>(), ["grid: `x` is not known"]);
+        assert_eq!(at.undetermined.iter().map(Kept::as_str).collect::<Vec<_>>(), ["grid: `x` is unknown"]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ chain-recorded = Recorded: { $count } { $count ->
    *[other] observations
 }.
 chain-between = From { $from } to { $to }:
-chain-no-way = No path from { $from } to { $to } through calls that can be resolved. Calls on values of unknown type were not followed.
+chain-no-way = No path was found from { $from } to { $to } through calls that can be resolved. Calls on values of unknown type were not followed.
 chain-open-elsewhere = POST { $path } goes to a program that is not in this tree
 chain-open-elsewhere-named = POST { $path } goes to a program that is not in this tree: { $names } (add its sources with --with)
 chain-open-no-switch = no GPU backend of this tree has a switch over { $operation }

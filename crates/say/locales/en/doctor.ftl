@@ -179,7 +179,7 @@ doctor-case-on-cpu = { $server } (pid { $pid }) has no GPU library and no GPU co
 doctor-case-discovery-timeout = { $log }: GPU discovery timed out ({ $error }). Ollama allows 30 seconds for each library directory. After a slow start or a crash it drops the GPU and runs models on the CPU.
 doctor-case-discovery-failure = { $log }: GPU discovery failed ({ $error }). Ollama drops the GPU and runs models on the CPU.
 doctor-case-discovery-cpu = { $log }: Ollama found no GPU, although this machine has one.
-doctor-case-discovery-dropped = { $log }: Ollama found device { $device } and then dropped it, because it did not initialise fully in the second pass.
+doctor-case-discovery-dropped = { $log }: Ollama found device { $device } and then dropped it, because it did not initialize fully in the second pass.
 doctor-case-offloaded = { $log }: { $offloaded }; the remaining layers run on the CPU.
 doctor-case-offloaded-fix = use a smaller model, a shorter context (num_ctx) or fewer parallel requests, so that all layers fit
 
@@ -221,7 +221,7 @@ doctor-case-vulkan-off = OLLAMA_VULKAN={ $value } ({ $place }): Ollama does not 
 doctor-case-vulkan-driver-fix = install your distribution's current Vulkan driver (Debian, Ubuntu: mesa-vulkan-drivers), then run doctor again
 doctor-case-vulkan-loader-fix = install the Vulkan loader (Debian, Ubuntu: libvulkan1) and restart the server
 doctor-answer-key = the server asks for an API key
-doctor-answer-unknown = it answers HTTP, but is not a known server
+doctor-answer-unknown = it answers HTTP requests, but is not a known server
 doctor-trial-counted = only { $seen } of { $calls } calls were counted
 doctor-trial-exit = the program failed ({ $status })
 doctor-trial-no-answer = no answer within { $seconds } s

@@ -4,15 +4,15 @@ gguf-big-endian = GGUF version { $version } is not supported (2 and 3 are); the 
 gguf-truncated = the header ends at byte { $have }, in the middle of { $field }; the file is truncated
 gguf-too-many = { $field } at byte { $offset } is { $value }, more than a model can have
 gguf-text = the text at byte { $offset } is not UTF-8
-gguf-value-type = value type { $kind } at byte { $offset } is not one of GGUF's
+gguf-value-type = value type { $kind } at byte { $offset } does not exist in GGUF
 gguf-rank = tensor { $name } has { $rank } dimensions; ggml has at most 4
 gguf-unknown-type = no tensor type is called `{ $wanted }`. Types look like Q4_K, Q8_0, IQ2_XS, F16; mixes of them (Q4_K_M) are for `whichkernel skeleton`
 gguf-unknown-shape = no shape is called `{ $wanted }`. Known shapes: { $known }
-gguf-block = { $kind } has blocks of { $block }, but { $name } has rows of { $row }: this shape cannot be stored in this type
+gguf-block = { $kind } has blocks of { $block } values, but { $name } has rows of { $row } values: this shape cannot be stored in this type
 gguf-overflow = the model's sizes do not fit in 64 bits
 
 # Where the header was cut
-gguf-field-magic = the magic
+gguf-field-magic = the magic number
 gguf-field-version = the version
 gguf-field-tensors = the number of tensors
 gguf-field-pairs = the number of metadata pairs

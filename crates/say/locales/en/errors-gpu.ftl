@@ -3,7 +3,7 @@ gpu-profile-missing = the profile of { $card } lacks `[properties.{ $property }]
 gpu-profile-range = the profile of { $card } gives { $property } = { $value }, which no GPU has
 gpu-profile-set = `--set { $assignment }`: write it as NAME=NUMBER, for example multiProcessorCount=42; gcnArchName=TARGET also works
 gpu-profile-no-such = `--set { $name }`: a profile has no such property. It has: gcnArchName, { $known }
-gpu-profile-unknown = no card or target `{ $wanted }` is known.{ $near } `whichkernel dryrun --list-gpus` lists them; a profile file (PATH.toml) also works
+gpu-profile-unknown = `{ $wanted }` is not a known card or target.{ $near } `whichkernel dryrun --list-gpus` lists them; a profile file (PATH.toml) also works
 gpu-profile-nvidia = { $wanted } is an NVIDIA card ({ $target }). This needs an AMD card; `whichkernel dryrun --list-gpus` lists them
 gpu-profile-near = {" "}Did you mean { $near }?
 gpu-profile-no-reference = { $target } has no reference card: name a card, or give a profile file (PATH.toml)

@@ -22,12 +22,12 @@ unseen-unknown-launch = launches through { $count } { $count ->
     [one] call
    *[other] calls
 } of { $symbol } ({ $library })
-unseen-unknown-launch-why = this version of whichkernel does not know the function; the library exports it, and it was called
+unseen-unknown-launch-why = this version of whichkernel does not recognize the function; the library exports it, and it was called
 unseen-unknown-graph = launches through graphs that { $count } { $count ->
     [one] call
    *[other] calls
 } of { $symbol } ({ $library }) created or changed
-unseen-unknown-graph-why = this version of whichkernel does not know the function; the library exports it, and it was called
+unseen-unknown-graph-why = this version of whichkernel does not recognize the function; the library exports it, and it was called
 unseen-unreturned = results of { $count } { $count ->
     [one] call
    *[other] calls
@@ -47,7 +47,7 @@ unseen-device-runtime = launches that the kernel { $kernel } makes on the device
 })
 unseen-device-runtime-why = its code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
 unseen-uncounted = launches through { $symbol } ({ $library })
-unseen-uncounted-why = this version of whichkernel does not know the function, and without BPF it cannot tell whether it was called
+unseen-uncounted-why = this version of whichkernel does not recognize the function, and without BPF it cannot tell whether it was called
 unseen-not-planted = launches through { $library } in process { $process }
 unseen-not-planted-why = the probe is missing: the memory of process { $process } still has the file's original instruction at { $symbol }
 unseen-nothing-probed = launches

@@ -30,7 +30,7 @@ view-logs-read = log lines of the libraries
 view-logs-variables = log lines of the libraries ({ $variables })
 view-maps = the files that one process has mapped at one moment
 view-maps-blind = files that were unmapped before or mapped later
-view-of-none = { $calls }, of no process: no process called them
+view-of-none = { $calls }; no process called them
 view-of-processes = { $count ->
     [one] { $calls } of process { $pids }
    *[other] { $calls } of processes { $pids }
