@@ -18,7 +18,7 @@ pub enum Meaning {
     Typed(Type),
     /// A type, package or library that has no code in the tree.
     Outside,
-    /// No declaration gives its type.
+    /// No declaration gives the type of the expression.
     Unknown,
 }
 

@@ -230,7 +230,7 @@ impl Stage {
         Ok(Run { ending: Ending::Ended(exit(status)), seconds, processor: self.processor, ..Run::default() })
     }
 
-    /// Waits until the server answers, asks the questions, and stops it.
+    /// Waits until the server answers, sends the requests, and stops the server.
     fn serve(&mut self, server: &Server) -> Result<Run, WatchError> {
         let mut run = Run::default();
         while !server.ready() {

@@ -138,7 +138,7 @@ impl BundleTable {
 pub struct Bundle {
     /// Its number in the file, from 0, in the order of the device section.
     pub index: usize,
-    /// Where it starts in the file.
+    /// The offset in the file at which the bundle starts.
     pub offset: u64,
     /// Its size in the file. A plain bundle ends with its last entry; a CCOB consists of header and payload.
     pub size: u64,

@@ -7,7 +7,7 @@ use crate::msgpack::{Reader, Token};
 use say::key;
 use std::borrow::Cow;
 
-/// A word of the metadata vocabulary; known words need no allocation.
+/// A key or value of the metadata vocabulary; known ones need no allocation.
 pub type Word = Cow<'static, str>;
 
 /// One argument of a kernel, as stored in the kernarg segment.

@@ -29,7 +29,7 @@ pub struct CodeLibrary {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Archives {
-    /// Where the library looks for its archives, relative to itself.
+    /// The directories in which the library searches for its archives, relative to itself.
     pub search_paths: Vec<String>,
     /// The archives that are present.
     pub archives: Vec<String>,

@@ -47,7 +47,7 @@ impl RenderNode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Driver {
     pub manifest: String,
-    /// As the manifest names it.
+    /// The library's path as written in the manifest.
     pub library: String,
     /// The Vulkan version that the driver supports: `1.4.305`.
     pub api: Option<String>,
@@ -56,7 +56,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Whether it is lavapipe, which computes on the CPU.
+    /// Whether the driver is lavapipe, which computes on the CPU.
     pub fn is_processor(&self) -> bool {
         self.library.contains("libvulkan_lvp")
     }

@@ -75,7 +75,7 @@ impl Checked {
         Checked::of(outcome).and_then(|checked| checked.account()).is_some_and(|account| account.agrees())
     }
 
-    /// The second account, if it covers everything that was launched.
+    /// The second count, if it covers every launch.
     pub fn account(&self) -> Option<Account> {
         (self.unread == 0 && self.nodes > 0).then(|| Account::counted(Witness::GraphNodes, self.nodes, self.covered))
     }

@@ -43,7 +43,8 @@ pub struct Selected {
     /// Tensor type of the weights, for a multiplication.
     pub kind: Option<String>,
     pub ne11: Option<u64>,
-    /// Whether it uses the weights of experts. Its columns are then those of all experts together, or of one expert.
+    /// Whether the launch uses the weights of experts. Its columns are then those of all experts together, or of one
+    /// expert.
     pub routed: bool,
     /// The columns of the layer that it serves: its own or, for experts, those of the product that routed to them.
     pub served: Option<u64>,

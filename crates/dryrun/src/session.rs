@@ -134,7 +134,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
-    /// The program was told to stop by this signal.
+    /// This signal stopped the program.
     Stopped(i32),
     Failed(Ending),
 }

@@ -19,7 +19,7 @@ struct Voice {
     short: Option<(String, LeftOutWhy)>,
     /// The observers whose observations it cites.
     by: Vec<String>,
-    /// What those observers examined.
+    /// The subjects that those observers examined.
     of: Vec<String>,
     /// Other witnesses that confirm that there is no other answer.
     accounts: BTreeSet<Witness>,

@@ -43,7 +43,7 @@ pub struct QuestionReading {
     pub question: String,
     /// The rung that it is about. A question about what runs is about `launched`.
     pub asked_of: Rung,
-    /// Yes, no, partly or not known, and the rung that this comes from.
+    /// Yes, no, partly or unknown, and the rung that this is based on.
     pub conclusion: Conclusion,
     /// The readings of the claims that would answer it, in the order of the file.
     pub claims: Vec<String>,

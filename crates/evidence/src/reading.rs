@@ -21,7 +21,7 @@ pub enum Reason {
         observation: ObservationId,
         saw: say::Kept,
     },
-    /// It examined everything and did not find it.
+    /// The observation examined everything and did not find it.
     NotThere {
         observation: ObservationId,
     },

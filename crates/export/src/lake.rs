@@ -67,8 +67,8 @@ pub struct Exported {
     pub kept_later: bool,
 }
 
-/// Writes temporary files, then moves all of them into place under a lock. If two exports run at the same time, one
-/// complete export remains.
+/// Writes temporary files, then renames all of them under a lock. If two exports run at the same time, one complete
+/// export remains.
 pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
     let ledger = reader.id()?.ok_or_else(|| LakeError::Empty(reader.dir().to_owned()))?;
     let own = format!("{ledger}-{}", origin.machine);

@@ -36,12 +36,12 @@ say::named! {
 }
 
 impl Path {
-    /// A path by the name in a table cell, ignoring case; None for anything else.
+    /// A path by the name in a table cell, ignoring case; None for any other name.
     pub fn from_name(name: &str) -> Option<Path> {
         Self::ALL.iter().copied().find(|path| path.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether it is a product with a weight matrix.
+    /// Whether the path computes a product with a weight matrix.
     pub fn is_product(self) -> bool {
         self <= Path::Blas || self >= Path::MulMatVec
     }

@@ -4,14 +4,14 @@ use crate::{TargetId, all, nvidia_target, plain};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// As the command line takes it: `rx-9070-xt`.
+    /// The name for the command line: `rx-9070-xt`.
     pub name: String,
     /// `RX 9070 XT`.
     pub title: String,
     pub aliases: Vec<String>,
     /// `gfx1201`, `sm_89`.
     pub target: String,
-    /// `RDNA 4`; None if not known.
+    /// `RDNA 4`; None if the generation is unknown.
     pub generation: Option<&'static str>,
     /// Whether this card represents its target.
     pub reference: bool,

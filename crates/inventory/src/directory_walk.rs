@@ -28,7 +28,7 @@ impl Say for Unread {
     }
 }
 
-/// One opened file, classified by its first bytes.
+/// An opened file, classified by its first bytes.
 #[derive(Debug)]
 pub enum Met<'a> {
     Code(Contents<'a>),

@@ -39,7 +39,7 @@ pub struct File {
     stamp: Stamp,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 enum Bytes {
     Disk(fs::File),
     /// Such as a file that was dropped on a web page.

@@ -28,7 +28,7 @@ pub enum Form {
     Unknown,
 }
 
-/// One bundle and its entries.
+/// A bundle and its entries.
 #[derive(Debug, Clone)]
 pub struct BundleSummary {
     pub bundle: Bundle,

@@ -43,7 +43,7 @@ say::named! {
 }
 
 impl Mark {
-    /// Whether it is uncompressed device code.
+    /// Whether the mark is the start of uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)
     }

@@ -102,7 +102,7 @@ pub trait Look: Sync {
     }
 }
 
-/// Results are handed over in pieces of about this size.
+/// Results are passed on in pieces of about this size.
 pub(crate) const PIECE: usize = 1 << 20;
 
 /// Collects nothing: only the report is wanted.
@@ -149,7 +149,7 @@ impl ObjectReport {
         self.contradictions.iter().find(|found| found.place != TargetPlace::FileName)
     }
 
-    /// Whether it is device code; a host entry is only listed.
+    /// Whether the entry is device code; a host entry is only listed.
     pub fn is_device(&self) -> bool {
         self.kind != codeobject::HOST
     }

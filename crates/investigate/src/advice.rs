@@ -20,7 +20,7 @@ pub enum Need {
     Runtime(String),
     /// A GPU of this target.
     Device(String),
-    /// That machine itself.
+    /// The machine of this name itself.
     Machine(String),
     /// A program that is not on the PATH.
     Program(String),

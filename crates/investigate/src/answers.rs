@@ -103,7 +103,7 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// One claim with its grade.
+/// A claim with its grade.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ClaimReading<'g> {
     pub id: &'g str,
@@ -142,7 +142,7 @@ pub enum Expect {
     Any,
 }
 
-/// One question with its answer.
+/// A question with its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct QuestionAnswer<'g> {
     pub id: &'g str,

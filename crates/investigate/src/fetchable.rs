@@ -1,10 +1,11 @@
-//! What could be fetched, and which open claims it can decide. Computed before a download and again after it.
+//! Finds runtimes that could be fetched, and the open claims that each can settle. Computed before a download and again
+//! after it.
 
 use crate::{Graded, abilities};
 use evidence::{Looker, Reading, Rung, Scope, Stated, Subject};
 use runtime::sources::{SourceTree, TREES};
 
-/// Something to fetch, and the claims that it can decide.
+/// A runtime or source that can be fetched, and the claims that it can settle.
 #[derive(Debug, Clone)]
 pub struct FetchStep {
     pub what: What,

@@ -6,7 +6,7 @@ use say::shell;
 use source::decision_table::DecisionTable;
 use std::fmt::Write as _;
 
-/// What was found on this machine.
+/// The GPU, server and model found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
     /// The target of the GPU: `gfx1201`.

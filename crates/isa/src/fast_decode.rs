@@ -36,7 +36,7 @@ struct Lane {
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     mnemonic: Mnemonic,
-    /// 0 means that [`crate::Decoder::step`] must decode it.
+    /// 0 means that [`crate::Decoder::step`] must decode the instruction.
     dwords: u16,
     announced: u16,
     refused: u16,

@@ -61,7 +61,7 @@ pub struct Line {
     /// as accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_refused: Option<u64>,
-    /// The capture that contains it. 0 means that it was launched immediately.
+    /// The capture that contains the launch. 0 means that it was launched immediately.
     #[serde(default)]
     pub graph: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

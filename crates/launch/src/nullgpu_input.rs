@@ -119,7 +119,7 @@ pub struct File {
 pub struct Bundle {
     pub address: u64,
     pub index: u32,
-    /// Whether it contains code for the device's target.
+    /// Whether the library contains code for the device's target.
     pub ships: u32,
 }
 

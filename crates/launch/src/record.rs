@@ -220,7 +220,7 @@ pub mod asked {
     pub const ALL: u32 = 0;
     /// A part of it was reported: the device decides how often some of it runs, or the graph was too large to query.
     pub const PART: u32 = 1;
-    /// Nothing was reported, so the graph counts as it was captured.
+    /// The program reported nothing, so the graph counts as it was captured.
     pub const NONE: u32 = 2;
 }
 

@@ -41,7 +41,7 @@ pub struct Power {
     pub runs_for_tenth: u64,
 }
 
-/// One length and its times, one per round.
+/// A length and its times, one per round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub length: u64,

@@ -178,7 +178,7 @@ const STEP: &str = "calibrate-";
 /// The minimum number of consecutive lengths for a sweep; fewer show no trend.
 pub const SWEEP: usize = 30;
 
-/// Whether it is one of our runs, named `LENGTH#ROUND`.
+/// Whether the probe is one of our runs, named `LENGTH#ROUND`.
 pub fn is_rung(probe: &Probe) -> bool {
     probe.asked.is_some()
         && probe.name.split_once('#').is_some_and(|(_, round)| round.parse::<u64>().is_ok())

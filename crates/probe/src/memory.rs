@@ -9,7 +9,7 @@
 struct Held {
     /// A begin-of-text token that the model adds counts as one word.
     words: Vec<String>,
-    /// Whether it contains nothing but these words.
+    /// Whether the slot contains only these words.
     whole: bool,
     /// For a prompt whose words are not its tokens, at most the text is known.
     text: Option<Option<String>>,

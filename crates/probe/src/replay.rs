@@ -31,7 +31,7 @@ say::worded! { ReplayError {
 /// A recording.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
-    /// In the order in which they happened.
+    /// The exchanges, in the order in which they happened.
     pub exchanges: Vec<Exchange>,
     /// Logs that do not belong to a single exchange: name and text.
     pub logs: Vec<(String, String)>,

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub struct Zone {
     #[serde(rename = "type")]
     pub ty: String,
-    /// None if these rules decide nothing for it.
+    /// None if these rules do not determine a path for the type.
     pub path: Option<String>,
     /// The grade of the path on this rung.
     #[serde(flatten)]

@@ -22,7 +22,7 @@ pub struct Installation {
     pub kind: Kind,
     pub path: String,
     pub version: Option<String>,
-    /// How it was found: `PATH`, a well-known directory, a running process.
+    /// How the runtime was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }

@@ -30,7 +30,7 @@ pub struct Found {
     pub path: PathBuf,
     /// The version from a version file, or from its library names.
     pub version: Option<String>,
-    /// How it was found: `PATH`, a well-known directory, a running process.
+    /// How the runtime was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }

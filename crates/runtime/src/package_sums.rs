@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// Where dpkg keeps what it knows about installed packages, below the root of a system.
+/// The directory in which dpkg stores data about installed packages, below the root of a system.
 pub const PLACE: &str = "var/lib/dpkg/info";
 
 /// More than the list of any package with kernels has.

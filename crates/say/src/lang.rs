@@ -127,7 +127,7 @@ impl Lang {
         self.filled(&message.key, &fluent)
     }
 
-    /// Whether it, and every message inside it, can be rendered.
+    /// Whether the message, and every message inside it, can be rendered.
     pub(crate) fn knows(&self, message: &Message) -> bool {
         let inside = message.args.values().all(|arg| !matches!(arg, Arg::Message(inner) if !self.knows(inner)));
         inside && self.files(&message.key).any(|file| file.bundle().has_message(&message.key))

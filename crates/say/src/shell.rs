@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What a shell makes of the word.
+    /// The bytes that a shell reads for the quoted word.
     fn taken(word: &str) -> Vec<u8> {
         let script = format!("printf '%s|' {word}");
         Command::new("sh").arg("-c").arg(script).output().expect("a shell").stdout

@@ -58,7 +58,7 @@ impl Drop for Teller {
 pub struct Told {
     pub pid: u32,
     pub verb: String,
-    /// Seconds since it began.
+    /// Seconds since the activity began.
     pub seconds: u64,
     pub line: String,
 }

@@ -45,7 +45,8 @@ pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
     }
 }
 
-/// All places are taken. The refusal does not block: one line, which fits a socket's buffer, and no reading.
+/// Rejects a connection because all slots are in use. The refusal does not block: one line, which fits a socket's
+/// buffer, and no reading.
 pub fn turn_away(mut stream: TcpStream) {
     if stream.set_nonblocking(true).is_ok() {
         let _ = stream.write(refusal_text(Refusal::Busy).as_bytes());

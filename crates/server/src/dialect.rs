@@ -66,7 +66,7 @@ impl Kind {
         (self == Kind::Ollama).then_some(Call { path: "/api/generate", body })
     }
 
-    /// Other public endpoints that describe how it runs.
+    /// Other public endpoints that describe the server's settings.
     pub fn facts(self) -> &'static [&'static str] {
         match self {
             Kind::LlamaServer => &["/slots", "/metrics"],
@@ -93,7 +93,7 @@ impl Kind {
         self == Kind::Ollama
     }
 
-    /// Whether it may refuse a prompt without the model's template.
+    /// Whether the server may refuse a prompt without the model's template.
     pub fn has_templates(self) -> bool {
         self == Kind::Ollama
     }

@@ -13,7 +13,7 @@ say::named! {
         Ollama = "ollama",
         LlamaServer = "llama-server",
         Vllm = "vllm",
-        /// It has OpenAI's API and reports nothing else about itself: Lemonade, a proxy.
+        /// The server has OpenAI's API and reports nothing else about itself: Lemonade, a proxy.
         Openai = "openai",
         #[default]
         Unknown = "unknown",
@@ -43,7 +43,7 @@ pub struct Loaded {
 }
 
 impl Identity {
-    /// Takes over the values in an exchange; known values are kept.
+    /// Adds the values in an exchange; values that are already known are kept.
     pub fn hear(&mut self, exchange: &Exchange) {
         if exchange.status != 200 {
             return;
@@ -156,7 +156,7 @@ impl Identity {
 pub enum CountMeans {
     /// The whole prompt, cached or not.
     Whole,
-    /// Only the evaluated part of it.
+    /// The count includes only the evaluated part of the prompt.
     Evaluated,
 }
 

@@ -50,7 +50,7 @@ impl Role {
         !matches!(self, Role::OllamaRunner | Role::VllmEngine)
     }
 
-    /// Whether it has a model and computes with it.
+    /// Whether the process has a model and computes with it.
     pub fn computes(self) -> bool {
         !matches!(self, Role::OllamaServer | Role::VllmServer)
     }

@@ -12,7 +12,7 @@ use source::decision_table::{COLUMNS, DecisionTable, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A release of a source, as the ledger knows it.
+/// A release of a source, as recorded in the ledger.
 #[derive(Debug, Clone, Default)]
 pub struct Build {
     pub source: String,

@@ -49,7 +49,7 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
     document(&page.title.en, &page.title.ja, head, body)
 }
 
-/// What other websites show beside a link to this page.
+/// The preview that other websites show with a link to this page.
 fn shared(page: &Page, study: &Study<'_>, published: &Publication) -> Markup {
     let title = study.title();
     let whole = |path: &str| match published.url.as_deref() {

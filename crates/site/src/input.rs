@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub command: String,
-    /// Claims by their ids.
+    /// The ids of the claims.
     pub claims: Vec<String>,
     pub questions: Vec<String>,
-    /// The missing prerequisites, in words; empty if it can be run here.
+    /// The missing prerequisites, in words; empty if the command can be run here.
     pub needs: Vec<Pair>,
     /// Whether some of them can be decided on this machine.
     pub possible: bool,
@@ -46,13 +46,13 @@ pub struct LedgerFacts {
     pub problem: Option<String>,
 }
 
-/// What the author of a published report says about it.
+/// The title and summary that the author of a published report gives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Publication {
     /// In place of the investigation's own.
     pub title: Option<String>,
     pub note: Option<String>,
-    /// Where it will be: other websites need a whole address for its picture.
+    /// The address of the published report: other websites need an absolute address for its picture.
     pub url: Option<String>,
 }
 

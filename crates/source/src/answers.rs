@@ -178,7 +178,7 @@ pub struct EventAnswer {
 pub struct OllamaRelease {
     pub release: String,
     pub date: String,
-    /// Its llama.cpp build.
+    /// The llama.cpp build that the release contains.
     pub build: String,
 }
 

@@ -28,7 +28,7 @@ impl answer::Answer for Choices {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CardChoice {
-    /// As the command line takes it: `rx-9070-xt`.
+    /// The name for the command line: `rx-9070-xt`.
     pub name: String,
     /// As on the box: `RX 9070 XT`.
     pub title: String,

@@ -31,7 +31,7 @@ pub struct Declared {
     pub environment: BTreeMap<String, Option<String>>,
     /// Unspecified defines and versions that answers depend on.
     pub open_defines: Vec<String>,
-    /// Other builds that were evaluated because of them.
+    /// Other builds that were evaluated because of these defines.
     pub tried: Vec<String>,
     /// Files of the tree that could not be read.
     pub skipped: Vec<String>,
@@ -103,7 +103,7 @@ pub struct Condition {
     pub values: BTreeMap<String, String>,
 }
 
-/// The launch that settled it.
+/// The launch that determined the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Launch {
     pub kernel: String,

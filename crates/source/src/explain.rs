@@ -231,7 +231,7 @@ pub struct Explained<'q> {
     pub by_columns: Vec<ByColumns<'q>>,
     /// Why this path, or why none is known; null if `path` is null because two neighbours differ.
     pub reason: Option<ReasonAnswer>,
-    /// What the rules leave open, where they do not decide.
+    /// The reason why the rules do not determine the answer.
     pub undetermined: Option<&'q Open>,
     /// The deciding conditions.
     pub rule: Vec<DecidingLine>,

@@ -20,7 +20,7 @@ pub struct FusedPath {
     pub file: String,
     /// The lines of the calls.
     pub lines: Vec<usize>,
-    /// The environment variable that it reads, such as GGML_CUDA_DISABLE_FUSION.
+    /// The environment variable that disables the fusion, such as GGML_CUDA_DISABLE_FUSION.
     pub switch: Option<String>,
 }
 

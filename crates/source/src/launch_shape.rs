@@ -1,5 +1,5 @@
-//! The shape of a launch: grid, block and dynamic shared memory, for every column count of an answer. Each part is known
-//! or has its own reason for not being known; neither affects the path.
+//! The shape of a launch: grid, block and dynamic shared memory, for every column count of an answer. Each part is
+//! either known or has the reason why it is unknown; this does not affect the path.
 
 use crate::outcome::with_place;
 use cxx::Program;
@@ -8,7 +8,7 @@ use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One part of a shape, or the reason why it is not known.
+/// A part of a shape, or the reason why it is unknown.
 type Part = Result<[Extent; 3], Box<Message>>;
 
 /// The parts, in the order of a configuration.

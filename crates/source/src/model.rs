@@ -21,7 +21,7 @@ pub struct ModelAnswer<'t> {
     /// `general.name`.
     pub name: Option<String>,
     pub architecture: String,
-    /// As the header states it: `Q4_K_M`.
+    /// The file type as stated in the header: `Q4_K_M`.
     pub file_type: Option<&'static str>,
     pub layers: Option<u64>,
     /// Of how many files the model consists.

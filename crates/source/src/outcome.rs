@@ -9,7 +9,7 @@ use cxx::sym::{FxSet, Sym};
 use say::{Message, say};
 use std::collections::BTreeMap;
 
-/// One condition on the way, with the values behind it.
+/// A condition that was evaluated, with the values in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub function: String,

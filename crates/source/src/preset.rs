@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub type Defines = Vec<(String, Option<String>)>;
 
 say::named! {
-    /// Who makes this build.
+    /// The build system of this build.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Builder: name {
         Upstream = "upstream",

@@ -82,7 +82,7 @@ fn is_compilers(name: &str) -> bool {
     FLAGS_OF_COMPILERS.contains(&name) || (reserved && !elsewhere && name != "__cplusplus")
 }
 
-/// Whether it is a name that compilers define with a value.
+/// Whether compilers define this name with a value.
 pub fn is_compilers_value(name: &str) -> bool {
     is_compilers(name) && !FLAGS_OF_COMPILERS.contains(&name) && !name.contains('(')
 }

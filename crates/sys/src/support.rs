@@ -1,11 +1,11 @@
-//! What this system lacks, so that a command can say it before it begins.
+//! The features that this system lacks, so that a command can report them before it begins.
 
 use say::{Key, key};
 
 /// Whether this is Windows, for what differs by more than a function: the directories of other programs.
 pub const WINDOWS: bool = cfg!(windows);
 
-/// Something that only some systems have.
+/// A feature that only some systems have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Processes in /proc, probes, namespaces: Linux.

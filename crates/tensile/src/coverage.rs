@@ -53,7 +53,7 @@ impl fmt::Display for Trouble {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Nothing here is for this target.
+    /// The catalog has no entry for this target.
     No,
     /// The relevant files cannot be read or are not understood, and nothing else for this target was found.
     NotKnown,
@@ -76,7 +76,7 @@ impl Verdict {
     }
 }
 
-/// One leaf as the target would load it.
+/// A leaf as the target would load it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leaf {
     pub name: String,

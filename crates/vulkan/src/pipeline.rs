@@ -68,7 +68,7 @@ impl Module {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     pub device: u64,
-    /// Its module's handle.
+    /// The handle of the pipeline's module.
     pub module: u64,
     pub constants: BTreeMap<u32, u32>,
     pub subgroup: u32,
@@ -82,7 +82,7 @@ pub struct Pipeline {
     /// Its creation was not observed: module, constants and subgroup size are unknown.
     pub unseen: bool,
     pub device: u64,
-    /// The name that the program gave it, if any.
+    /// The name that the program gave the pipeline, if any.
     pub name: Option<String>,
     pub module: Option<Arc<Module>>,
     /// Specialization constants by id; those of other sizes are truncated to four bytes.

@@ -71,7 +71,7 @@ struct Buffer {
     labels: Vec<String>,
     /// Whether its beginning was observed, so that its content is complete.
     begun: bool,
-    /// Whether it was submitted, or executed by another buffer.
+    /// Whether the buffer was submitted, or executed by another buffer.
     used: bool,
 }
 

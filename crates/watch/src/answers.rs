@@ -72,7 +72,7 @@ pub struct DeviceSeen {
     /// Null if its process id is unknown.
     pub process: Option<u32>,
     pub maker: Maker,
-    /// How it is known: real, stand-in, none-seen, unlooked, told.
+    /// The basis for the device: real, stand-in, none-seen, unlooked, told.
     pub known: &'static str,
     pub device: DeviceKind,
     pub detail: String,
@@ -179,7 +179,7 @@ pub struct ClaimHeld {
     pub why: String,
     /// The figures of `why`, by name.
     pub figures: BTreeMap<&'static str, Value>,
-    /// Why a verdict that depends on something not having been seen is limited.
+    /// Why a verdict that depends on the absence of an event is limited.
     pub limited_by: Option<Weakness>,
 }
 

@@ -11,7 +11,7 @@ use launch::grammar::Family;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-/// Why something counts as a fallback.
+/// Why a kernel counts as a fallback.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// Weights were unpacked, and this product took the unpacked form.

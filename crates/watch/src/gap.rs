@@ -50,7 +50,7 @@ impl Open {
 pub enum Unprobed {
     /// Its file could not be opened.
     Unreachable,
-    /// Its process ended first.
+    /// The process ended before that.
     Over,
     /// It has none of the watched functions.
     NoneThere,
@@ -282,7 +282,7 @@ gaps! {
         // The Vulkan layer
         /// No process opened Vulkan with the layer.
         NobodyOpenedVulkan = "nobody-opened-vulkan", Launches;
-        /// Something that the layer does not examine.
+        /// An object or call that the layer does not examine.
         LayerBlind { process: u32, what: String } = "layer-blind", Arguments;
         /// Dispatches of pipelines that the program did not name.
         NamedByModule = "named-by-module", Names;

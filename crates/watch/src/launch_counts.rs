@@ -169,7 +169,7 @@ impl Tally {
         }
     }
 
-    /// Called when the host read something back after these launches of one column.
+    /// Called when the host read data back after these launches of one column.
     pub(super) fn check_whole(&mut self, launches: &HashMap<KindId, u64>) {
         let (mut products, mut attention, mut first) = (0, false, None);
         for (id, count) in launches {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// How the kernel of a launch is identified.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
-    /// Its mangled name.
+    /// A kernel, by its mangled name.
     Kernel(String),
     /// No name: the address that the launch passed.
     Unnamed(u64),

@@ -27,7 +27,7 @@ pub struct ObservedLaunch<'s> {
 pub enum Fate {
     /// The launch was called and its result is unknown: [`Fate::Refused`] follows if it is refused and the observer sees results.
     Made,
-    /// It was made and returned this status; 0 means accepted.
+    /// The call was made and returned this status; 0 means accepted.
     Returned(u32),
     /// The thread's last launch of this kind, which was reported as made, was refused.
     Refused(u32),

@@ -191,7 +191,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: Message, word: Word)
     }
 }
 
-/// A trace says who wrote it, not which device the process had. Only the stand-in's traces are certain.
+/// A trace names its writer, but not the device that the process used. Only the stand-in's traces are certain.
 fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// The source of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// Our own observation on this host.
+    /// An observation made by this program on this host.
     Ours,
     /// A file, which describes the host that wrote it.
     File {
@@ -23,7 +23,7 @@ pub enum Word {
         sha256: String,
         /// The program that wrote it, recognised by its format; `unknown` if any program may have.
         maker: &'static str,
-        /// As the file names it.
+        /// The host's name as stated in the file.
         host: Option<String>,
     },
 }

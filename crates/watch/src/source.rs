@@ -12,7 +12,7 @@ use sys::unix::ExitStatusExt;
 /// The state of a source after a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Something was seen.
+    /// At least one launch was seen.
     Busy,
     /// Nothing was seen in that time.
     Quiet,
@@ -123,7 +123,7 @@ pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
 pub trait Program {
     /// The exit status; None while it runs.
     fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
-    /// Waits for its end.
+    /// Waits until the program ends.
     fn wait(&mut self);
 }
 

@@ -43,7 +43,7 @@ pub struct Understood {
 struct Field {
     /// The value in its usual spelling.
     value: String,
-    /// What it stands for.
+    /// The meaning of the field's text.
     means: Option<Said>,
     error: Option<Said>,
 }
@@ -62,7 +62,7 @@ pub struct Answer {
     gpus: Vec<OtherGpu>,
 }
 
-/// What one release chooses for the same question.
+/// The choice of one release for the same question.
 #[derive(Debug, Serialize)]
 struct Version {
     source: String,

@@ -28,7 +28,7 @@ pub struct Opened {
     report: FileReport,
 }
 
-/// What the page shows.
+/// The content of the page for a file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Shown {
@@ -47,7 +47,7 @@ pub struct About {
     word: Option<&'static str>,
     verdict: Said,
     detail: Said,
-    /// What to do if the answer is not yes.
+    /// The advice if the answer is not yes.
     advice: Vec<Said>,
     complete: bool,
     completeness: Said,
@@ -72,7 +72,7 @@ struct TargetRow {
     kernels: u64,
     stubs: u64,
     bytes: u64,
-    /// Whether the GPU that was asked about would use it.
+    /// Whether the requested GPU would use this target.
     mine: bool,
 }
 
@@ -301,7 +301,7 @@ impl Verdict {
     }
 }
 
-/// A card as people know it.
+/// A card's name for readers.
 fn card(name: &str) -> String {
     source::Device::find(name).map_or_else(|_| name.to_owned(), |device| device.title())
 }

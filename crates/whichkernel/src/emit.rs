@@ -83,7 +83,7 @@ impl Failure {
     }
 }
 
-/// Whether the command line asks for JSON, before it is parsed. Words after `--` belong to another program.
+/// Whether the command line requests JSON, before it is parsed. Words after `--` belong to another program.
 pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     let mut before = None;
     for word in line {

@@ -1,4 +1,4 @@
-//! What a command needs of the system that it runs on: said before it begins, with what to use instead.
+//! The system requirements of each command: they are checked before it begins, and the error names an alternative.
 
 use crate::command_line::Verb;
 use crate::verbs::watch::How;

@@ -6,7 +6,7 @@ use crate::sure::Sure;
 use gpu::Limits;
 use server::Kind;
 
-/// A value with its source: the text and its place.
+/// A value with its source: the text and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known<T> {
     pub value: T,

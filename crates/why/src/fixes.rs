@@ -50,7 +50,7 @@ pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
     }
 }
 
-/// Takes an option and its value away.
+/// Removes an option and its value.
 pub fn remove_option(words: &mut Vec<String>, names: &[&str]) {
     let Some(at) = words.iter().position(|word| names.contains(&word.split('=').next().unwrap_or_default())) else {
         return;

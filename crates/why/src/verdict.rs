@@ -64,7 +64,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
-    /// The first cause alone explains it: its two bounds are far apart.
+    /// The first cause alone explains the slowness: its two bounds are far apart.
     Slow,
     ProbablySlow,
     PossiblySlow,

@@ -29,7 +29,7 @@ pub struct Symbol<'t> {
     pub size: u64,
 }
 
-/// One symbol table with its strings.
+/// A symbol table with its string table.
 #[derive(Debug, Clone)]
 pub struct Symbols<'a> {
     table: Cow<'a, [u8]>,

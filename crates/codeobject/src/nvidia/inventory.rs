@@ -89,7 +89,7 @@ fn windows_sections(pe: &Pe) -> Vec<Section> {
     of(".nv_fatbin", Region::Linked).chain(of("__nv_relfatbin", Region::Relocatable)).collect()
 }
 
-/// One entry with its content.
+/// An entry with its content.
 #[derive(Debug)]
 pub struct Row {
     pub region: Region,
@@ -162,7 +162,7 @@ impl Row {
     }
 }
 
-/// One section after it was walked.
+/// A section after all of its containers were read.
 #[derive(Debug)]
 pub struct Walked {
     pub section: Section,

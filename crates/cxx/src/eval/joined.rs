@@ -25,7 +25,7 @@ pub(super) struct Handing {
     pub at: Span,
 }
 
-/// What a call changed that outlives it.
+/// The changes of a call that persist after it returns.
 struct Change {
     place: MemoryPlace,
     before: Value,
@@ -34,7 +34,7 @@ struct Change {
 
 /// One way through a call.
 struct Way {
-    /// None if it ended with the hand-off that was looked for.
+    /// None if the call ended with the hand-off that was searched for.
     result: Option<Value>,
     handoffs: Vec<Handoff>,
     changes: Vec<Change>,
@@ -135,7 +135,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The places that existed before the call and that it wrote to.
+    /// The memory locations that existed before the call and that the call wrote to.
     fn changes(&self, mark: &Mark) -> Vec<Change> {
         let mut changes: Vec<Change> = Vec::new();
         for (place, before) in self.undo.get(mark.undo..).unwrap_or_default() {

@@ -198,7 +198,7 @@ impl Program {
         part.unwrap_or(Part::Unknown)
     }
 
-    /// Whether the context of a number only takes its value.
+    /// Whether the context of a number only reads its value.
     fn takes_number(&self, toks: &[Tok], first: usize, end: usize, named: Named<'_>) -> bool {
         let before = |by: usize| first.checked_sub(by).and_then(|index| toks.get(index));
         let is = |tok: Option<&Tok>, sym: Sym| tok.is_some_and(|tok| tok.is(sym));

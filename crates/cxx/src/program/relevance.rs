@@ -241,7 +241,7 @@ impl<'p> Relevance<'p> {
         (all || !functions.is_empty()).then(|| Hanging { functions: (!all).then_some(functions), turns })
     }
 
-    /// Extends the known differences to everything that they may affect.
+    /// Extends the known differences to all definitions that they may affect.
     fn spread(&self, changed: &mut Changed) {
         loop {
             while let Some((file, start, end)) = changed.open_spans.pop() {
@@ -341,7 +341,7 @@ impl<'p> Relevance<'p> {
             }
         }
         changed.open_spans.push((group.file, group.start, group.end));
-        // A write to a variable anywhere changes what is known about it.
+        // A write to a variable anywhere invalidates its known value.
         let plain: Vec<Tok> = code(toks).copied().collect();
         for (at, tok) in plain.iter().enumerate().filter(|(_, tok)| tok.kind == Kind::Ident) {
             if !self.program.globals_named(tok.sym).is_empty()

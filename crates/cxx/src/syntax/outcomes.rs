@@ -72,7 +72,7 @@ pub(crate) struct Recorder {
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) file: u16,
-    /// Whether its start and end in the token stream are known.
+    /// Whether the start and the end of the region in the token stream are known.
     pub(super) plain: bool,
     pub(super) state: u64,
     pub(super) toks: usize,

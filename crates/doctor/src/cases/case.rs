@@ -1,4 +1,4 @@
-//! One case: its weight, its message and its fixes.
+//! A case: its severity, its message and its fixes.
 
 use crate::Fix;
 use say::shell::CommandLine;

@@ -19,7 +19,7 @@ pub struct SelectedRow<'r> {
     pub width: u64,
     /// Columns of the evaluation that contains this launch.
     pub columns: u64,
-    /// Whether it uses the weights of experts.
+    /// Whether the launch uses the weights of experts.
     pub experts: bool,
     pub family: &'static str,
     pub path: Option<String>,
@@ -35,7 +35,7 @@ pub struct SelectedRow<'r> {
     pub block: [u32; 3],
     pub shmem: u32,
     pub count: u64,
-    /// Whether the kernel's code for this target does nothing.
+    /// Whether the kernel's code for this target is empty.
     pub stub: bool,
     pub needs: Option<LaunchNeeds>,
     /// Solution numbers of the BLAS library.

@@ -33,7 +33,7 @@ pub struct VulkanRow {
     /// The distinct values of M, N and K, from the push constants.
     pub sizes: Vec<[u32; 3]>,
     pub launches: u64,
-    /// The compiled code, if the driver was asked for it.
+    /// The compiled code, if the driver was asked to return it.
     pub code: Option<Code>,
 }
 

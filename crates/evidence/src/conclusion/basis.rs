@@ -52,7 +52,7 @@ say::named! {
         OutOfView = "out-of-view",
         /// Data of another target was used instead.
         OtherTarget = "other-target",
-        /// Only part of it was seen.
+        /// The observer saw only part of it.
         InPart = "in-part",
         /// It was inferred by a rule and not observed.
         Inferred = "inferred",
@@ -60,7 +60,7 @@ say::named! {
         OnlyTold = "only-told",
         /// It varies even without observation.
         Unsteady = "unsteady",
-        /// It was not reported.
+        /// The observer did not report it.
         Untold = "untold",
         /// A second source has a different number.
         Disagrees = "disagrees",
@@ -96,10 +96,10 @@ impl Say for Why {
 pub struct LeftOut {
     /// A name (a file, a target, a function), or a message.
     pub what: Kept,
-    /// The number of units; null if it cannot be known.
+    /// The number of units; null if it is unknown.
     pub count: Option<u64>,
     pub why: Why,
-    /// Whether the question depends on it, so that nothing is known without it.
+    /// Whether the question depends on this unit, so that the answer is unknown without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
 }
@@ -198,7 +198,7 @@ impl Basis {
         self
     }
 
-    /// Adds something that the observer cannot see in this target.
+    /// Adds a blind spot of the observer for this target.
     #[must_use]
     pub fn cannot_see(mut self, spot: BlindSpot) -> Self {
         if !self.cannot_see.contains(&spot) {
@@ -269,7 +269,7 @@ impl Basis {
         self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()
     }
 
-    /// Whether everything was asked for and answered, and a second account confirms it.
+    /// Whether every requested unit was answered, and a second account confirms it.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole_alone() && self.has_second_account()
     }
@@ -284,7 +284,7 @@ impl Basis {
         Conclusion::new(if different > 0 { Says::Different { count: different } } else { Says::Same }, self)
     }
 
-    /// Concludes whether it holds for each unit. `failing` is the number of answers for which it does not.
+    /// Concludes whether the statement holds for each unit. `failing` is the number of answers for which it does not.
     pub fn of_all(self, failing: u64) -> Conclusion {
         Conclusion::new(if failing > 0 { Says::NotAll { failing } } else { Says::All }, self)
     }

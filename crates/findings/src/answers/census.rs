@@ -70,7 +70,7 @@ struct Facts {
     wavefront: Option<u32>,
     /// The kind of stub.
     stub: Option<String>,
-    /// The proof from the whole code, if it computes nothing.
+    /// The proof from the whole code that the kernel computes nothing, if it is a stub.
     proof: Option<&'static str>,
 }
 

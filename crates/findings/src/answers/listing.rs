@@ -21,7 +21,7 @@ pub struct Listed {
     /// The symbol.
     pub kernel: String,
     pub name: String,
-    /// Why it computes nothing, if it is a stub.
+    /// Why the kernel computes nothing, if it is a stub.
     pub stub: Option<&'static str>,
     pub code: Vec<Line>,
 }

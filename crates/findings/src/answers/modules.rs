@@ -55,7 +55,7 @@ pub struct ModuleRow {
     pub name: Option<String>,
     /// The SPIR-V version: `1.5`.
     pub version: String,
-    /// By its memory model: vulkan, opencl or unknown.
+    /// The API that the module is for, by its memory model: vulkan, opencl or unknown.
     pub environment: &'static str,
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,

@@ -316,7 +316,7 @@ impl ObjectCensus {
         counted.chain([&self.outside]).map(bytes).sum()
     }
 
-    /// Whether nothing in it was decoded.
+    /// Whether no word of the object was decoded.
     pub fn is_uncounted(&self) -> bool {
         !self.unread.is_empty() && self.functions.is_empty() && self.code == 0
     }

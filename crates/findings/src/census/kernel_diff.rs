@@ -20,7 +20,7 @@ pub struct Side {
     pub kernels: BTreeMap<String, Group>,
     /// Kernels whose name occurs in several bundles; the first one is used.
     pub repeated: usize,
-    /// Whether every word of its code was decoded.
+    /// Whether every word of the kernel's code was decoded.
     pub complete: bool,
     /// The shared parts of the kernels: data, and functions that are not kernels. None if not hashed.
     pub shared: Option<BTreeSet<Digest>>,
@@ -103,7 +103,7 @@ pub struct KernelDiff {
     pub b: SideAnswer,
     /// Whether every word of the code of both was decoded.
     pub complete: bool,
-    /// Whether they are the same, and how complete the comparison was.
+    /// Whether the kernels are the same, and how complete the comparison was.
     pub conclusion: Conclusion,
     /// The number of kernel names on either side.
     pub kernels: usize,

@@ -36,7 +36,7 @@ pub struct Fingerprint {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Release {
     release: String,
-    /// The evidence for it.
+    /// The evidence for this compiler or release.
     says: String,
 }
 

@@ -107,7 +107,7 @@ pub fn lengths(lanes: &[(&str, &[Probes<'_>])]) -> Vec<Compared> {
     list
 }
 
-/// What each of these comparisons says, and its p over all of them.
+/// The verdict of each of these comparisons, and its p-value corrected for all of them.
 pub fn verdicts(list: &[Difference]) -> Vec<(f64, Verdict)> {
     let surer = adjusted(&list.iter().map(|one| one.p).collect::<Vec<_>>());
     let verdict = |(one, p): (&Difference, f64)| match () {

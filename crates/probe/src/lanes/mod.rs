@@ -64,12 +64,12 @@ pub struct Ran {
 /// Starts observing a server by its process; the error says why that is not possible.
 pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, Message> + 'a;
 
-/// What a comparison says while it runs.
+/// Reports of a comparison while it runs.
 #[derive(Debug)]
 pub enum Told {
-    /// Where it is.
+    /// The current step, which the next one replaces.
     Progress(Message),
-    /// Something to keep on the screen.
+    /// A message that stays on the screen.
     Note(Message),
 }
 
@@ -143,7 +143,7 @@ impl Trial<'_> {
         self.lanes.iter().zip(probes).map(|(lane, starts)| (lane.name.as_str(), starts.as_slice())).collect()
     }
 
-    /// One server from its start to its end. An error if it could not be asked at all.
+    /// Runs one server from its start to its end. An error if it could not be asked at all.
     fn start(&self, lane: &Lane, into: &mut Ran, eyes: &mut Option<&mut Eyes<'_>>) -> Result<Run, Ended> {
         let server = Serving::start(lane, self.command, self.live.at.key.clone(), self.home)?;
         into.command.clone_from(&server.command);

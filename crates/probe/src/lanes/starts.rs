@@ -5,7 +5,7 @@ use super::difference::Noise;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One start of a lane's server, with every time that it gave.
+/// One start of a lane's server, with all times measured in it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Start {
     pub round: u64,

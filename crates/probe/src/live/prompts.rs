@@ -118,7 +118,7 @@ impl Words {
     }
 }
 
-/// Finds out how to make prompts for this server.
+/// Determines how to make prompts of a given length for this server.
 pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ended> {
     let words = [list(LETTERS), list(CAPITALS), list(COMMON)].concat();
     let text: String = words.iter().map(|word| format!(" {word}")).collect();

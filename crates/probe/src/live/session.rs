@@ -30,7 +30,7 @@ pub struct Live {
     pub logs: Vec<PathBuf>,
     /// A log that is not a file, read after the run.
     pub journal: Option<Journal>,
-    /// The server's processes, if known: their command lines are read for claims.
+    /// The server's processes, if known; their command lines are read for claims.
     pub pids: Vec<u32>,
     /// Its command line, for the sizes of its batches.
     pub command: Vec<String>,

@@ -47,7 +47,7 @@ impl<'a> Who<'a> {
         last.filter(|last| *last > failure.time)
     }
 
-    /// The current obstacles: failures after which it has not looked successfully.
+    /// The current obstacles: failures that no later success has resolved.
     fn current(&self) -> impl Iterator<Item = &Failure<'a>> {
         self.failures.iter().filter(|failure| self.since(failure).is_none())
     }

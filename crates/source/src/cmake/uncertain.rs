@@ -102,7 +102,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Whether it is already defined, so that defining it again changes nothing.
+    /// Whether the name is already defined, so that defining it again changes nothing.
     fn is_defined(&self, define: &str) -> bool {
         let define = define.strip_prefix("-D").unwrap_or(define);
         let name = define.split('=').next().unwrap_or_default();

@@ -98,7 +98,7 @@ pub struct GraphReads {
 pub struct GraphStep {
     /// The index of the first node.
     pub node: usize,
-    /// Its name in llama.cpp.
+    /// The name of the node in llama.cpp.
     pub name: String,
     /// Operations; more than one if nodes are fused.
     pub operations: Vec<String>,

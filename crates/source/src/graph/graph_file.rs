@@ -36,7 +36,7 @@ pub struct Ran {
 pub struct Read {
     pub from: i64,
     pub length: usize,
-    /// None if they were not recorded.
+    /// None if the bytes were not recorded.
     pub bytes: Option<Vec<u8>>,
 }
 

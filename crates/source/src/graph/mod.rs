@@ -61,7 +61,7 @@ pub enum Home {
 /// A tensor, and how it is made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
-    /// The name that llama.cpp gives it: `attn_q-0`, `blk.0.attn_q.weight`.
+    /// The tensor's name in llama.cpp: `attn_q-0`, `blk.0.attn_q.weight`.
     pub name: String,
     /// `GGML_OP_NONE` for tensors that are not computed.
     pub op: Cow<'static, str>,
@@ -107,7 +107,7 @@ impl Tensor {
         first + (1..4).map(|dim| (self.ne[dim] - 1) * self.nb[dim]).sum::<i64>()
     }
 
-    /// Whether it is only a view or nothing at all, so that no version launches anything for it.
+    /// Whether the node is only a view or a no-op, so that no version launches anything for it.
     pub fn is_view(&self) -> bool {
         self.ne.contains(&0)
             || matches!(

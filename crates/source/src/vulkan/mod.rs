@@ -66,7 +66,7 @@ pub struct VulkanChoice {
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: i64,
-    /// `mul_mat_vec` or `matmul`; null if it is not settled.
+    /// `mul_mat_vec` or `matmul`; null if the path is undetermined.
     pub path: Option<String>,
     /// The pipeline's name; null if it is undetermined.
     pub kernel: Option<String>,

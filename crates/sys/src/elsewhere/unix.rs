@@ -1,5 +1,5 @@
-//! Traits with the names and the used methods of `std::os::unix` and `std::os::fd`. What a system does not have is
-//! what means the least: no owner, no mode, no signal.
+//! Traits with the names and the used methods of `std::os::unix` and `std::os::fd`. Features that a system lacks get
+//! the weakest value: no owner, no mode, no signal.
 
 use super::Never;
 use std::fs::{File, FileType, Metadata, Permissions};

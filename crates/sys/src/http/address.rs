@@ -63,7 +63,7 @@ impl Address {
         }
     }
 
-    /// Whether it can only refer to this machine.
+    /// Whether the address can only refer to this machine.
     pub fn is_here(&self) -> bool {
         match self {
             Address::Tcp { host, .. } => host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),

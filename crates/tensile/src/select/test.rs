@@ -108,7 +108,7 @@ pub enum Test {
     ComputeUnits(u64),
     Apu(bool),
     Workspace,
-    /// Not implemented: its name.
+    /// A predicate that is not implemented, with its name.
     Unknown(String),
 }
 

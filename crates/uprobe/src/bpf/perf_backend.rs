@@ -34,7 +34,7 @@ const DUMMY: u64 = 9;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     Everyone,
-    /// A thread and everything it starts.
+    /// A thread and all threads and processes that it starts.
     Thread(i32),
     /// Programs that this process starts, from their first instruction.
     Children,

@@ -63,7 +63,7 @@ pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, Watc
     all.extend(mapped.iter().map(|reached| (reached.path(), PathBuf::from(&reached.name))));
     for (path, name) in &all {
         if let Err(error) = one(path, name, &mut note) {
-            // All or nothing: the probes created by this call are removed again.
+            // Either all probes are created or none: on failure, the probes created by this call are removed again.
             let made = note.probes.split_off(before);
             made.iter().for_each(|probe| drop(remove(probe)));
             return Err(error);

@@ -50,7 +50,7 @@ pub struct Wanted {
 #[derive(Debug)]
 pub enum Read {
     Library(Box<Library>),
-    /// It registers no kernels.
+    /// The library registers no kernels.
     Nothing,
     /// It has NVIDIA code, which was not requested yet.
     Postponed,

@@ -187,7 +187,7 @@ impl Names {
             .collect()
     }
 
-    /// Functions of this process that are known by name.
+    /// Functions of this process whose names are known.
     pub fn known(&self, pid: u32) -> Vec<(u64, String)> {
         let of_pid = self.functions.iter().filter(|((of, _), _)| *of == pid);
         of_pid

@@ -70,7 +70,7 @@ struct Life {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exec {
     Settled,
-    /// It has the new program's name, but nothing is mapped yet.
+    /// The process has the new program's name, but nothing is mapped yet.
     Named,
     /// The same, and an exit was recorded; /proc shows whether it is a real one.
     Doubtful,
@@ -190,7 +190,7 @@ impl Processes {
         self.members.keys().chain(before).copied()
     }
 
-    /// Whether it is alive as far as is known, and its id was not reused.
+    /// Whether the process is alive, as far as is known, and its id was not reused.
     pub fn is_alive(&self, pid: u32) -> bool {
         self.members.get(&pid).is_some_and(|life| life.start.is_none() || life.start == start_of(pid))
     }

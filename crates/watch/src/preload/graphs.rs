@@ -18,7 +18,7 @@ struct Exec {
     nodes: HashMap<u64, Node>,
     /// The launches of a replay, by kind.
     counts: HashMap<KindId, u64>,
-    /// Whether it contains a launch that cannot be counted.
+    /// Whether the graph contains a launch that cannot be counted.
     partly: bool,
 }
 

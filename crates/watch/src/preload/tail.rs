@@ -38,7 +38,7 @@ pub struct Tail {
     pub runtimes: Vec<Runtime>,
     /// Device files that the process reported to have held after it launched.
     pub devices: Vec<Held>,
-    /// Calls that changed something that is not tracked.
+    /// Calls whose effects are not tracked.
     pub unfollowed: Vec<String>,
     /// Calls that ended in an exception.
     pub threw: u64,

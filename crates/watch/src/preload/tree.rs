@@ -50,7 +50,7 @@ pub struct Image {
 struct Life {
     image: usize,
     threads: BTreeSet<u32>,
-    /// It has the name of a new program, but nothing is mapped yet.
+    /// The process has the name of a new program, but nothing is mapped yet.
     named: bool,
 }
 

@@ -45,7 +45,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Call this after something was recorded.
+    /// Call this after each recorded observation.
     pub fn step(&mut self) {
         if self.last.elapsed() >= PAUSE.max(self.took * SHARE) {
             self.renew();

@@ -4,10 +4,10 @@ use crate::facts::State;
 use doctor::Host;
 use std::process::Stdio;
 
-/// What is asked for. All of these have been in `nvidia-smi --help-query-gpu` since 2014.
+/// The fields to query. All of these have been in `nvidia-smi --help-query-gpu` since 2014.
 const FIELDS: &str = "pci.bus_id,memory.used,memory.total,power.limit,power.default_limit";
 
-/// One card in its output.
+/// A card in the output of nvidia-smi.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// `0000:0a:00.0`, as the PCI bus spells it.

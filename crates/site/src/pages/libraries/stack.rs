@@ -25,7 +25,7 @@ pub struct Stack {
     pub launches_accounts: Option<BTreeSet<Witness>>,
 }
 
-/// One file, by its hash.
+/// A file, identified by its hash.
 #[derive(Default)]
 pub struct Build {
     pub label: String,

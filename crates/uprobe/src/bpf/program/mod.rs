@@ -132,7 +132,7 @@ impl Body {
 pub enum Way {
     /// At the instruction that returns.
     Instruction,
-    /// By the kernel's return probe, after it.
+    /// Through the kernel's return probe, after the function returned.
     Trampoline,
 }
 

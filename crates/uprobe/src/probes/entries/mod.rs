@@ -202,7 +202,7 @@ pub enum Role {
     WaitEvent,
     /// A copy whose fourth argument is the direction; 2 is device to host.
     Copy,
-    /// A copy whose name says that it is from the device.
+    /// A copy whose name shows that it is from the device.
     CopyBack,
     /// `(function *out, module, char *name)`
     GetFunction,
@@ -231,7 +231,7 @@ impl Role {
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))
     }
 
-    /// Whether it returns a result through a pointer.
+    /// Whether the function returns a result through a pointer.
     pub fn gives(self) -> bool {
         matches!(
             self,
@@ -250,7 +250,7 @@ impl Role {
         )
     }
 
-    /// Whether it changes the objects that its arguments name, if it is accepted.
+    /// Whether the function changes the objects that its arguments refer to, if the call is accepted.
     pub fn changes(self) -> bool {
         matches!(
             self,
@@ -267,7 +267,8 @@ impl Role {
         )
     }
 
-    /// Whether it launches. Probes on launch functions are placed last, after those that show what a launch is part of.
+    /// Whether the function launches a kernel. Probes on launch functions are placed last, after those that show what a
+    /// launch is part of.
     pub fn launches(self) -> bool {
         match self {
             Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul => true,

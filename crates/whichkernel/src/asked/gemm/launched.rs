@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tensile::select::{Call, CatalogFile, Choice, Compute, DataType, Library};
 use tensile::{Files, kernel_name};
 
-/// What is known about a kernel from its catalog.
+/// The facts about a kernel in its catalog.
 #[derive(Debug)]
 pub struct Launched {
     pub kernel: String,

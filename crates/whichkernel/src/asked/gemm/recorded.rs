@@ -18,7 +18,7 @@ pub struct Recorded {
     pub kernel: Option<String>,
 }
 
-/// What the catalog says about one product.
+/// The solution that the catalog gives for one product.
 #[derive(Debug)]
 pub struct Explained {
     pub library: Library,

@@ -13,7 +13,7 @@ use why::Change;
 
 /// A setting to start it with.
 pub enum Setting {
-    /// An option in one of its names; None takes it away.
+    /// An option in one of its names; None removes it.
     Option {
         names: Vec<String>,
         value: Option<String>,
@@ -67,7 +67,7 @@ pub struct Running {
     words: Vec<String>,
     variables: Vec<(String, String)>,
     directory: PathBuf,
-    /// Its log file.
+    /// The path of the server's log file.
     log: Option<PathBuf>,
 }
 
@@ -129,7 +129,7 @@ impl Running {
         words
     }
 
-    /// Asks it to end, and waits for that.
+    /// Asks the process to end, and waits until it has ended.
     pub fn stop(&self) -> say::Result<()> {
         let _ = sys::host::signal(self.pid, sys::abi::SIGTERM);
         let begun = Instant::now();
@@ -142,7 +142,7 @@ impl Running {
         Ok(())
     }
 
-    /// As it was, or with the change; gives its number once it answers.
+    /// Starts the server as it was, or with the change; returns the process ID once the server answers.
     pub fn start(&self, setting: Option<&Setting>, at: &Endpoint) -> Result<u32, Message> {
         let mut words = self.words.clone();
         let mut variables = self.variables.clone();
@@ -194,7 +194,7 @@ pub fn started(pid: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Whether it has ended; a zombie counts as ended.
+/// Whether the process has ended; a zombie counts as ended.
 fn gone(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The state follows the name in parentheses, which may contain any character.
