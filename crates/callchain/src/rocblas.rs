@@ -9,7 +9,7 @@ use crate::syntax::unquote;
 use crate::{CodeLocation, File};
 use std::collections::BTreeSet;
 
-/// One enumerator of `Processor`.
+/// An enumerator of `Processor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Processor {
     pub target: String,

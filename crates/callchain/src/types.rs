@@ -12,7 +12,7 @@ pub struct Type {
     pub file: usize,
 }
 
-/// What an expression refers to.
+/// The entity that an expression refers to.
 #[derive(Debug, Clone)]
 pub enum Meaning {
     Typed(Type),

@@ -55,7 +55,7 @@ impl Certificate {
     }
 
     /// Whether each point that counts is equal to the unobserved runs. Points that are missing, unsteady or not judged
-    /// are named as left out. Without a comparison of the launches, there is no result. `word` gives the name of a
+    /// are named as left out. Without a comparison of the launches, there is no result. `word` returns the name of a
     /// point.
     pub fn conclusion<K: Into<Kept>>(&self, word: impl Fn(Point) -> K) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));

@@ -29,7 +29,7 @@ pub enum Ending {
     Silent,
     /// A server that answered every question.
     Answered(Stopped),
-    /// A server that was asked gave a wrong answer or none, for this reason.
+    /// A server gave a wrong answer or none, for this reason.
     Unanswered(Message, Stopped),
 }
 

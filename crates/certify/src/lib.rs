@@ -1,8 +1,8 @@
 //! The certificate: runs the same program unobserved, observed and unobserved again, and compares the runs.
 //!
 //! An observer must not change the program that it observes. A point counts only if the two unobserved runs agree,
-//! because a value that varies on its own says nothing about the observer. Speed is shown with its spread but does not
-//! affect the result. A server is started for each run, asked the same few questions, and stopped.
+//! because a value that varies between unobserved runs shows nothing about the observer. Speed is shown with its spread
+//! but does not affect the result. A server is started for each run, asked the same few questions, and stopped.
 #![forbid(unsafe_code)]
 
 mod certificate;

@@ -25,7 +25,7 @@ use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 pub enum Observer<'a> {
     Nobody,
     Preload,
-    /// Our Vulkan layer.
+    /// The Vulkan layer of whichkernel.
     Layer,
     Uprobe(Options),
     /// The libraries' own logs. Log lines do not count as the program's output.
@@ -43,7 +43,7 @@ pub struct Runner<'a> {
     pub server: Option<&'a Server>,
 }
 
-/// What the observer saw in a run.
+/// The launches that the observer saw in a run.
 #[derive(Debug)]
 pub struct Observed {
     pub tally: Tally,

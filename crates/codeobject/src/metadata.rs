@@ -72,7 +72,7 @@ pub struct Metadata {
 /// How much of a kernel's metadata is read. The arguments take up four fifths of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// Everything.
+    /// Reads all fields.
     #[default]
     Whole,
     /// Everything except the list of arguments.

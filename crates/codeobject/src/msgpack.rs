@@ -20,7 +20,7 @@ pub enum Token<'a> {
     Ext(i8, &'a [u8]),
     /// An array; this number of values follows.
     Array(u32),
-    /// This many pairs of values follow.
+    /// A map; this number of key-value pairs follows.
     Map(u32),
 }
 

@@ -27,7 +27,7 @@ pub struct Pe {
     pub sections: Vec<Section>,
     /// Whether the file is a library rather than a program.
     pub is_dll: bool,
-    /// Where the headers and the section table end.
+    /// The offset at which the headers and the section table end.
     pub headers_end: u64,
 }
 

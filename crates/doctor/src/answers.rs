@@ -59,7 +59,7 @@ impl Fix {
         }
     }
 
-    /// The command that undoes it.
+    /// The command that undoes the fix.
     pub fn undo(&self) -> Option<&str> {
         match self {
             Fix::Change { undo, .. } => Some(undo.as_str()),

@@ -23,7 +23,7 @@ pub struct CodeLibrary {
     pub library: String,
     /// The targets that it has code for, in the file itself or in archives that are present.
     pub targets: Vec<String>,
-    /// The archives that contain its code, if it was moved out.
+    /// The archives that contain the library's code, if it was moved out of the library.
     pub packed: Option<Archives>,
 }
 

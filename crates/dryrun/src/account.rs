@@ -27,8 +27,8 @@ pub struct Checked {
     pub covered: u64,
     /// Products on other backends, by backend.
     pub elsewhere: BTreeMap<String, u64>,
-    /// The number of graphs that could not be read, plus processes that launched but computed no graph. For these, only
-    /// the launches are known.
+    /// The number of graphs that could not be read, plus processes that launched but computed no graph. Only their
+    /// launches are known.
     pub unread: u64,
 }
 

@@ -24,7 +24,7 @@ pub struct Cell {
 /// The result of one side for a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// The path of the dense products. None if this side gives no path, saw nothing, or saw only experts.
+    /// The path of the dense products. None if this side has no path, saw no launch, or saw only experts.
     pub path: Option<Path>,
     /// Columns of a tile or a block. 0 if the path has none or the number is unknown.
     pub tile: u64,
@@ -93,7 +93,7 @@ impl Cell {
         self.problem.is_none() && !self.products().is_empty()
     }
 
-    /// The types of its products, without duplicates.
+    /// The types of the cell's products, without duplicates.
     pub fn kinds(&self) -> Vec<String> {
         if !self.kind.is_empty() {
             return vec![self.kind.clone()];

@@ -1,4 +1,4 @@
-//! Where the program and its libraries are: an unpacked system tree, a directory of libraries, or this machine.
+//! The location of the program and its libraries: an unpacked system tree, a directory of libraries, or this machine.
 
 use crate::error::{DryrunError, io_at};
 use crate::program_file;

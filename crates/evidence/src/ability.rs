@@ -1,4 +1,4 @@
-//! What an existing observer could see, whether or not it ran, and how to run it.
+//! The field of view of each existing observer, whether or not it ran, and how to run it.
 
 use crate::{FieldOfView, Rung};
 use schemars::JsonSchema;

@@ -15,9 +15,9 @@ struct Voice {
     choice: String,
     /// The answer, if the question asks "whether".
     yes: bool,
-    /// The part that its grade leaves undecided.
+    /// The part that the claim's grade leaves undecided.
     short: Option<(String, LeftOutWhy)>,
-    /// The observers whose observations it cites.
+    /// The observers whose observations the claim's grade cites.
     by: Vec<String>,
     /// The subjects that those observers examined.
     of: Vec<String>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Contamination {
-    /// It only read files or settings.
+    /// The observer only read files or settings.
     Untouched,
     /// Compared with an unobserved run (A/B/A) without a relevant difference. `certificate` is the evidence.
     Certified { certificate: String },
@@ -27,7 +27,7 @@ pub enum Canary {
     InTarget(CanarySeen),
     /// In a test process that uses the same file.
     InChild(CanarySeen),
-    /// There was no canary, or it was not seen.
+    /// There was no canary, or the observer did not see it.
     None,
 }
 

@@ -54,7 +54,7 @@ pub struct Origin<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub ledger: String,
-    /// The name of its files.
+    /// The base name of the export's files.
     pub stem: String,
     pub rows: u64,
     pub launches: u64,

@@ -28,7 +28,7 @@ pub struct ProvedLedger {
     /// The hash of each row, in order.
     #[serde(skip)]
     pub hashes: Vec<String>,
-    /// What was altered, lost or moved: one sentence each.
+    /// The rows and tables that were altered, lost or moved: one sentence each.
     pub problems: Vec<Kept>,
 }
 

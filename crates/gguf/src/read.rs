@@ -39,7 +39,7 @@ pub struct Gguf {
     pub version: u32,
     pub metadata: Vec<(String, Value)>,
     pub tensors: Vec<Tensor>,
-    /// Where the tensors' data begins.
+    /// The offset at which the tensors' data begins.
     pub data_offset: u64,
 }
 

@@ -58,7 +58,7 @@ pub struct FileReport {
     /// `unknown`.
     pub kind: &'static str,
     pub size: u64,
-    /// Only if requested.
+    /// Present only if requested.
     pub sha256: Option<Sha256>,
     pub bundles: Vec<BundleSummary>,
     /// The file itself, if it is a code object.
@@ -146,7 +146,7 @@ impl FileReport {
         all
     }
 
-    /// Whether everything was explained. Only then may an absence be stated.
+    /// Whether every byte was explained. Only then may an absence be stated.
     pub fn is_complete(&self) -> bool {
         let nvidia = self.nvidia.as_ref().is_none_or(nvidia::Inventory::is_complete);
         let clear = self.problems.is_empty() && self.opaque.is_empty();

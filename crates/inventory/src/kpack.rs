@@ -29,7 +29,7 @@ pub struct Kpack {
 #[derive(Debug, Clone)]
 pub struct FoundArchive {
     pub path: PathBuf,
-    /// The targets for which it has code of this library.
+    /// The targets for which the archive has code of this library.
     pub targets: Vec<String>,
     /// Code objects of this library.
     pub objects: u64,

@@ -57,14 +57,14 @@ pub struct Found<'a> {
     pub format: Format,
     /// The parsed object, if it is a readable device ELF.
     pub object: Option<&'a CodeObject<'a>>,
-    /// Whether its bundle id or its metadata name another target than e_flags.
+    /// Whether the entry's bundle id or metadata names another target than e_flags.
     pub contradicted: bool,
     /// The bytes of the entry.
     pub contents: &'a Window<'a>,
 }
 
 impl Found<'_> {
-    /// Whether it is a host entry, which is listed but is not device code.
+    /// Whether the entry is for the host; host entries are listed but are not device code.
     pub fn is_host(&self) -> bool {
         self.kind == codeobject::HOST
     }
@@ -90,8 +90,8 @@ pub trait Look: Sync {
         Detail::Brief
     }
 
-    /// The number of collected bytes that could be handed over now. A look that collects much returns this, so that
-    /// results are handed over in the middle of a bundle.
+    /// The number of collected bytes that could be handed over now. A look that collects many results returns this, so
+    /// that they are delivered in the middle of a bundle.
     fn weight(&self, _: &Self::Out) -> usize {
         0
     }

@@ -128,7 +128,7 @@ pub struct ClaimReading<'g> {
     pub ladder: &'g [RungTally],
     pub shows: Option<&'g Words>,
     pub cannot: Option<&'g Words>,
-    /// The command that would settle it here.
+    /// The command that would settle the claim here.
     pub closes: Option<String>,
     /// Requirements of this command that are not met here.
     pub needs: Option<Vec<Need>>,

@@ -49,7 +49,7 @@ struct Looked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     pub observations: usize,
-    /// The number of its observations that the investigation can use. They are in the ledger.
+    /// The number of the observer's observations that the investigation can use. They are in the ledger.
     pub kept: usize,
     pub blocked: Option<say::Message>,
     /// The ledger's last row after the run, with its hash, which covers all rows before it. If the ledger still has

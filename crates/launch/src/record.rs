@@ -230,7 +230,7 @@ pub mod asked {
 pub struct Node {
     /// The runtime's handle.
     pub node: u64,
-    /// The node whose graph contains it; 0 at the top.
+    /// The node whose graph contains this node; 0 at the top level.
     pub under: u64,
 }
 

@@ -11,7 +11,7 @@ use server::{Counters, Purpose, counts};
 /// The number of planned questions, and the sum of the server's own counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
-    /// Questions in the plan; None for a recording.
+    /// Questions in the plan; None if the answers come from a recording.
     pub planned: Option<u64>,
     /// Prompt tokens evaluated between the first and the last read of the server's counters: the server's sum and ours.
     pub counters: Option<(u64, u64)>,

@@ -35,7 +35,7 @@ struct Around {
     offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
-    /// Whether the user named it, regardless of the server's report.
+    /// Whether the user named the GPU, regardless of the server's report.
     asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,
@@ -242,8 +242,8 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     (found, power)
 }
 
-/// Where the rules declare another path for some type of the model: the last length before the change, and what
-/// changes.
+/// The lengths at which the rules change the path of a type of the model: the last length before each change, and the
+/// types.
 fn limits(around: &Around) -> Vec<(u64, Message)> {
     let Some(target) = around.target() else { return Vec::new() };
     let mut list: Vec<(u64, Message)> = Vec::new();
@@ -317,7 +317,7 @@ fn has_rules(backend: &str) -> bool {
     ["rocm", "hip", "cuda"].contains(&backend)
 }
 
-/// The quantisation in Ollama's notation.
+/// The quantization in Ollama's notation.
 fn quantization(recording: &Recording) -> Option<String> {
     let shows = recording.exchanges.iter().filter(|exchange| exchange.route() == "/api/show" && exchange.status == 200);
     let mut levels = shows.filter_map(|exchange| {

@@ -74,7 +74,7 @@ impl Memory {
         self.shaken = true;
     }
 
-    /// How many tokens of this prompt are reused; None if unknown.
+    /// How many tokens of this prompt are reused; None if the number is unknown.
     pub fn reused(&self, prompt: &[String], slots: Option<u64>) -> Option<u64> {
         let slots = usize::try_from(slots.unwrap_or(USUAL_SLOTS)).unwrap_or(usize::MAX).max(1);
         if self.strange && self.held.len() < slots {

@@ -159,7 +159,7 @@ impl Reader {
             return (Some(evaluated.max(1)), Basis::CachedCount);
         }
         if self.identity.count_means() == CountMeans::Evaluated && !embedding {
-            // The field is omitted if it would be 0.
+            // The server omits the field if it would be 0.
             return (Some(reported.unwrap_or(0).max(1)), Basis::CountIsEvaluated);
         }
         if let Some(slot) = self.slot(reported, lines) {

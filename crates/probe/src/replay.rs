@@ -37,7 +37,7 @@ pub struct Recording {
     pub logs: Vec<(String, String)>,
     /// Files that the index names but the folder does not have.
     pub missing: Vec<String>,
-    /// Why a live run ended before its last question.
+    /// Why a live run ended before its last request.
     pub ended: Option<Message>,
     /// The number of planned questions of a live run.
     pub planned: Option<u64>,

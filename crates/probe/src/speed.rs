@@ -52,7 +52,7 @@ pub struct Speed {
     pub decode_per_second: Option<Spread>,
 }
 
-/// By length, in order. Probes of one length share the name before `#`.
+/// Returns the speeds in order of length. Probes of one length share the name before `#`.
 pub fn speeds(probes: &[&Probe]) -> Vec<Speed> {
     let mut groups: Vec<(&str, Vec<&Probe>)> = Vec::new();
     for probe in probes.iter().filter(|probe| probe.asked.is_some()) {

@@ -28,7 +28,7 @@ pub struct Zone {
     pub grade: Grade,
     /// `declared` if only the rules are known; `launched` or `selected` if a watch observed the launches.
     pub rung: Rung,
-    /// Why it is unresolved, or the rule of the inference; `seen` if a watch observed it.
+    /// Why the path is unresolved, or the rule of the inference; `seen` if a watch observed it.
     pub rule: String,
     /// The path that the rules declare, beside the observed one.
     pub declared: Option<String>,

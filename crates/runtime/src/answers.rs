@@ -71,7 +71,7 @@ pub struct Holding {
     pub state: State,
 }
 
-/// The content of its index, or why it cannot be read.
+/// The content of the runtime's index, or why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {

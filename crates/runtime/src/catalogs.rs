@@ -200,8 +200,8 @@ fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
     out
 }
 
-/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual places are looked
-/// at first: a whole tree has hundreds of thousands of files.
+/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual directories
+/// are searched first, because a whole tree has hundreds of thousands of files.
 pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> {
     match in_usual_place(root, library) {
         Some(found) => Ok(Some(found)),

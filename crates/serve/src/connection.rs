@@ -107,7 +107,7 @@ fn is_pause(error: &std::io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-/// Whether all of it was sent in time. A client that reads nothing, or too slowly, is disconnected.
+/// Whether all bytes were sent in time. A client that reads nothing, or too slowly, is disconnected.
 fn put(stream: &mut TcpStream, mut bytes: &[u8]) -> bool {
     let mut moved = Instant::now();
     let deadline = moved + PATIENCE + Duration::from_secs(bytes.len() as u64 / SLOWEST);

@@ -16,7 +16,7 @@ pub struct Exchange {
     pub answer: String,
     /// The server's log lines of this exchange; empty if they were not kept.
     pub log: String,
-    /// The number of tokens that the asker meant to send, if known.
+    /// The number of tokens that the sender intended to send, if known.
     pub asked: Option<u64>,
     /// The total duration, as measured by the asker.
     pub wall_ms: Option<f64>,
@@ -59,7 +59,7 @@ pub enum Purpose {
     Generate,
     /// A text is evaluated and a vector comes back.
     Embed,
-    /// Facts, errors, everything else.
+    /// Facts, errors and all other requests.
     Other,
 }
 

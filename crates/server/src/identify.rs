@@ -102,7 +102,7 @@ impl Who {
         self.heard.push(exchange);
     }
 
-    /// Whether it refused a request for lack of a key, or for a wrong one.
+    /// Whether the server refused a request because of a missing or wrong key.
     pub fn wants_key(&self) -> bool {
         let guarded = |path: &str| match self.identity.kind {
             Kind::Unknown => true,

@@ -31,7 +31,7 @@ pub struct Identity {
     pub model_path: Option<String>,
     pub context: Option<u64>,
     pub slots: Option<u64>,
-    /// The models in its memory.
+    /// The models that the server has loaded.
     pub loaded: Vec<Loaded>,
 }
 

@@ -45,7 +45,7 @@ impl Role {
         }
     }
 
-    /// Whether clients connect to it; the others answer only their own server.
+    /// Whether clients connect to the process; the other processes answer only their own server.
     pub fn answers(self) -> bool {
         !matches!(self, Role::OllamaRunner | Role::VllmEngine)
     }

@@ -1,4 +1,4 @@
-//! How much of a file was read, and the resulting word for something that was not seen in it.
+//! How much of a file was read, and the resulting word for a target that was not found in it.
 
 use evidence::Coverage;
 
@@ -24,7 +24,7 @@ impl Read {
         }
     }
 
-    /// The word for something that was not seen there.
+    /// The word for a target that was not found in the file.
     pub fn absent(self) -> &'static str {
         match self {
             Read::Partly => "site-not-observed",

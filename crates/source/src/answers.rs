@@ -138,7 +138,7 @@ pub struct HistoryAnswer {
     pub last: String,
     /// Both ends, and the commits between them that touch the backend.
     pub commits: usize,
-    /// How many of them had to be evaluated. In the others, no source of the answer changed.
+    /// How many of these commits had to be evaluated. In the others, no source of the answer changed.
     pub evaluated: usize,
     /// Commits without a readable dispatcher: the commit and the reason.
     pub unreadable: Vec<(String, String)>,
@@ -164,7 +164,7 @@ pub struct EventAnswer {
     /// Commits between the two that could not be evaluated: one of them may have made the change.
     pub unread: Vec<String>,
     pub date: String,
-    /// The first release that contains it.
+    /// The first release that contains the commit.
     pub tag: Option<String>,
     pub subject: String,
     /// The first Ollama release whose llama.cpp contains it, according to its pin; null if no known release does.

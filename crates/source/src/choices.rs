@@ -1,4 +1,4 @@
-//! Everything that can be asked about: cards with their aliases and generations, types, versions.
+//! All inputs that `explain` accepts: cards with their aliases and generations, types, versions.
 
 use crate::decision_table::{COLUMNS, all};
 use crate::pins::built_in;
@@ -37,7 +37,7 @@ pub struct CardChoice {
     pub generation: Option<&'static str>,
     /// Whether this card represents its target.
     pub reference: bool,
-    /// Whether the tables have its target.
+    /// Whether the tables cover the card's target.
     pub in_tables: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct VersionChoice {
     /// `llama.cpp` or `ollama`.
     pub source: String,
     pub version: String,
-    /// Empty if not known.
+    /// Empty if the date is unknown.
     pub date: String,
     pub commit: String,
 }

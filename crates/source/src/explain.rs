@@ -73,7 +73,7 @@ impl Question {
         basis.choice(chosen)
     }
 
-    /// The answer that all tables for the version agree on: the last table, and its answer. None if they differ.
+    /// The answer that all tables for the version agree on: the last table, and its answer. None if the tables differ.
     pub fn settled(&self) -> Option<(&'static DecisionTable, Found<'static>)> {
         let found = self.found();
         let all = found.iter().map(|(_, found)| choice(found)).collect::<BTreeSet<_>>();
@@ -277,7 +277,7 @@ pub struct Neighbour<'q> {
     /// The column counts over which the path is the same.
     pub from: i64,
     pub to: Option<i64>,
-    /// Empty where the releases agree: the answer has it.
+    /// Empty if the releases agree, because the answer then contains it.
     pub by_columns: Vec<ByColumns<'q>>,
     /// The conditions that decided; empty where the releases agree.
     pub rule: Vec<DecidingLine>,

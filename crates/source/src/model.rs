@@ -16,7 +16,7 @@ pub struct ModelAnswer<'t> {
     pub size: u64,
     /// Always `model`.
     pub form: &'static str,
-    /// Of the GGUF format.
+    /// The version of the GGUF format.
     pub gguf_version: u32,
     /// `general.name`.
     pub name: Option<String>,

@@ -68,7 +68,7 @@ impl Answer {
         shape.map_or(self.to, |shape| shape.constant_until(columns, self.to))
     }
 
-    /// Makes the answer undetermined because something else may happen first.
+    /// Makes the answer undetermined because another launch may happen first.
     pub(crate) fn doubt(&mut self, place: &str, why: &Message) {
         let either = match &self.outcome {
             Outcome::Chosen(choice) => vec![choice.clone()],
@@ -173,7 +173,7 @@ fn shape(program: &cxx::Program, launch: &Handoff) -> Option<LaunchShape> {
     ))
 }
 
-/// Everything about one device.
+/// All answers for one device.
 #[derive(Debug, Default)]
 pub struct DeviceAnswers {
     /// The `cc` that the tree's own code computes.

@@ -49,9 +49,9 @@ pub struct Preset {
     pub options: BTreeMap<String, String>,
     /// Defines that build files mention without settling whether they are set.
     pub unsure: BTreeSet<String>,
-    /// Those of them with an unknown value.
+    /// The defines among them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
-    /// Where the reading of build files stopped.
+    /// The position at which reading of the build files stopped.
     pub unread: Option<say::Message>,
     /// The targets of the build and their sources.
     pub targets: Targets,

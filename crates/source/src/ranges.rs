@@ -8,7 +8,7 @@ use crate::path::{Choice, Path};
 pub struct Stretch {
     pub from: i64,
     pub to: Option<i64>,
-    /// None: undetermined.
+    /// None if the path is undetermined.
     pub path: Option<Path>,
 }
 

@@ -20,7 +20,7 @@ struct Variant {
     name: String,
     defines: Vec<String>,
     why: Message,
-    /// The functions that may differ; None: any.
+    /// The functions that may differ; None means any function.
     functions: Option<FxSet<u32>>,
 }
 

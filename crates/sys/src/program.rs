@@ -58,7 +58,7 @@ pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
         let text = name.to_string_lossy();
         match root {
             true if KEPT.contains(&&*text) || text.starts_with("LC_") => command.env(name, value),
-            // These could make it use another library or repository.
+            // These variables could make the program use another library or repository.
             false if text.starts_with("LD_") || text.starts_with("GIT_") => command.env_remove(name),
             _ => continue,
         };

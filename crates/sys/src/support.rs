@@ -14,7 +14,7 @@ pub enum Need {
     Shims,
 }
 
-/// None if this system has it; otherwise the reason as a message.
+/// None if this system has the feature; otherwise the reason as a message.
 pub fn missing(need: Need) -> Option<Key> {
     missing_on(cfg!(target_os = "linux"), cfg!(target_arch = "x86_64"), need)
 }

@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Unreadable(String),
-    /// It is not the file that its package brought.
+    /// The file differs from the one in its package.
     Altered,
 }
 
@@ -32,9 +32,9 @@ pub trait Files {
 /// A problem of a catalog. A missing file is known to be absent; the content of a damaged one is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// It is referenced but does not exist.
+    /// The file is referenced but does not exist.
     Missing(String),
-    /// It exists but cannot be read: the file and the reason.
+    /// The file exists but cannot be read: its name and the reason.
     Unreadable(String),
 }
 
@@ -82,14 +82,14 @@ pub struct Leaf {
     pub name: String,
     pub fallback: bool,
     pub solutions: usize,
-    /// Distinct kernels that those solutions name.
+    /// The number of distinct kernels that those solutions refer to.
     pub kernels: usize,
     pub objects: Vec<String>,
-    /// Kernels that none of its objects contain.
+    /// Kernels that none of the leaf's code objects contains.
     pub absent: Vec<String>,
     /// Kernels that none of the readable objects contain; another object was unreadable.
     pub undetermined: Vec<String>,
-    /// Why it cannot be used as intended: a missing or unreadable file.
+    /// Why the leaf cannot be used as intended: a missing or unreadable file.
     pub problems: Vec<Trouble>,
 }
 

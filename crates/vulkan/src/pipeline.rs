@@ -45,7 +45,7 @@ pub struct Module {
     /// The identity of the module, which ignores added float controls: see `spirv_modules::identity`. None if it was
     /// too long to record.
     pub identity: Option<String>,
-    /// The GPU features that it requires: `matrix`, `dot`, ...
+    /// The GPU features that the module requires: `matrix`, `dot`, ...
     pub features: Vec<&'static str>,
 }
 
@@ -79,7 +79,7 @@ pub struct Made {
 pub struct Pipeline {
     /// The handle in the program.
     pub handle: u64,
-    /// Its creation was not observed: module, constants and subgroup size are unknown.
+    /// The creation of the pipeline was not observed: module, constants and subgroup size are unknown.
     pub unseen: bool,
     pub device: u64,
     /// The name that the program gave the pipeline, if any.

@@ -67,7 +67,7 @@ pub struct Module {
     pub handle: u64,
     /// The size of the whole module.
     pub size: u64,
-    /// FNV-1a of all its bytes.
+    /// The FNV-1a hash of all bytes of the module.
     pub hash: u64,
     /// The number of bytes that follow; fewer than `size` if it is too large for a record.
     pub len: u32,

@@ -15,7 +15,7 @@ pub struct Dispatch {
     /// The outermost label around it that is not just a submission number: the node of the graph.
     pub node: Option<String>,
     pub ending: Ending,
-    /// When it was submitted, by the host's clock; 0 if unknown.
+    /// The time of submission, by the host's clock; 0 if unknown.
     pub submitted_ns: u64,
     /// The device time, if it was requested and reported.
     pub took: Option<Took>,
@@ -69,7 +69,7 @@ struct Buffer {
     bound: Option<usize>,
     push: Vec<u8>,
     labels: Vec<String>,
-    /// Whether its beginning was observed, so that its content is complete.
+    /// Whether the start of the recording was observed, so that the content of the buffer is complete.
     begun: bool,
     /// Whether the buffer was submitted, or executed by another buffer.
     used: bool,

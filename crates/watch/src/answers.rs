@@ -69,7 +69,7 @@ impl answer::Answer for Watched {
 /// The device of one process's launches, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeviceSeen {
-    /// Null if its process id is unknown.
+    /// Null if the process id is unknown.
     pub process: Option<u32>,
     pub maker: Maker,
     /// The basis for the device: real, stand-in, none-seen, unlooked, told.
@@ -86,7 +86,7 @@ pub enum Whose {
     File {
         file: String,
         sha256: String,
-        /// The program that wrote it; `unknown` if any program may have.
+        /// The program that wrote the file; `unknown` if any program may have.
         maker: &'static str,
         host: Option<String>,
     },

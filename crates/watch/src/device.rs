@@ -62,7 +62,7 @@ impl Maker {
         match self {
             Maker::Amd => matches!(node, Node::Kfd | Node::Dxg),
             Maker::Nvidia => matches!(node, Node::Nvidia(_) | Node::Dxg),
-            // It dispatched through a GPU driver, which needs the card's device node.
+            // The process dispatched through a GPU driver, which needs the card's device node.
             Maker::Vulkan => matches!(node, Node::Render(_) | Node::Nvidia(_) | Node::Dxg),
         }
     }

@@ -13,7 +13,7 @@ pub enum Part {
     Kernel(KindId),
     /// All of another graph, in its current state.
     Child(u64),
-    /// The device decides how often its body runs.
+    /// The device decides how often the body of the node runs.
     Conditional,
     /// A copy, a fill or a host call: not a kernel.
     Other,
@@ -38,7 +38,7 @@ impl Exec {
 #[derive(Debug)]
 pub struct Replayed<'g> {
     pub counts: &'g HashMap<KindId, u64>,
-    /// Whether these are all launches.
+    /// Whether the list contains all launches.
     pub whole: bool,
 }
 

@@ -58,13 +58,13 @@ pub struct Row {
     pub launches: u64,
     /// The share of all launches; 0 for a call, which is not a launch.
     pub share: f64,
-    /// The device it was launched on; None if the tally has no processes.
+    /// The device on which the kernel was launched; None if the tally has no processes.
     pub device: Option<DeviceKind>,
     /// The device time of those launches that were timed; None if none was.
     pub took: Option<Took>,
 }
 
-/// Whether the device has a clock. A stand-in has none.
+/// Whether the device has a clock. A stand-in has no clock.
 fn has_clock(device: DeviceKind) -> bool {
     matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }

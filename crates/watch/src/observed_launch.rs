@@ -13,7 +13,7 @@ pub struct ObservedLaunch<'s> {
     pub id: KindId,
     pub fate: Fate,
     pub stream: u64,
-    /// The capture that it was part of; 0 if it was launched directly.
+    /// The capture that contains the launch; 0 if it was launched directly.
     pub graph: u32,
     /// For a replay: the executable graph.
     pub exec: Option<u64>,

@@ -21,7 +21,7 @@ pub enum Word {
     File {
         name: String,
         sha256: String,
-        /// The program that wrote it, recognised by its format; `unknown` if any program may have.
+        /// The program that wrote the file, recognised by its format; `unknown` if any program may have.
         maker: &'static str,
         /// The host's name as stated in the file.
         host: Option<String>,
@@ -29,7 +29,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// The other host, in words; None for this one.
+    /// The other host, in words; None for this host.
     pub fn host(&self) -> Option<String> {
         match self {
             Word::Ours => None,
@@ -57,7 +57,7 @@ pub struct ObserverReport {
     pub word: Word,
     /// The library whose kernels were launched: file name and SHA-256.
     pub library: Option<(String, String)>,
-    /// Its path as this process sees it; None if it may be another file.
+    /// The library's path as this process sees it; None if it may be another file.
     pub library_path: Option<PathBuf>,
     pub canary: Canary,
     pub contamination: Contamination,

@@ -11,7 +11,7 @@ use source::reason::ReasonCode;
 use source::versions::Known;
 use source::words::{Nowhere, card, release, tokens, weights_of_model};
 
-/// As typed. An empty version, or `newest`, is the newest table.
+/// The fields as the user typed them. An empty version, or `newest`, is the newest table.
 #[derive(Debug, Deserialize)]
 pub struct Fields {
     pub gpu: String,

@@ -21,7 +21,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file that was read, and what is known about it.
+/// A file that was read, and the facts about it.
 #[derive(Debug)]
 pub struct Opened {
     file: File,
@@ -67,7 +67,7 @@ pub struct About {
 #[derive(Debug, Serialize)]
 struct TargetRow {
     target: String,
-    /// The card that people know best.
+    /// The best-known card of this target.
     title: Option<String>,
     kernels: u64,
     stubs: u64,

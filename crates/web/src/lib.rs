@@ -29,7 +29,7 @@ pub enum Request {
     Explain(ask::Fields),
     /// Everything that the fields accept.
     Choices,
-    /// Reads the file that the page holds; the answer for `gpu`, if one is given.
+    /// Reads the file that the user chose, and answers for `gpu` if one is given.
     Open { name: String, gpu: Option<String> },
     /// The answer for another GPU, without reading the file again.
     Serves { gpu: Option<String> },

@@ -54,7 +54,7 @@ pub struct Question<'a> {
     pub shape: Shape,
     pub layers: u32,
     pub model: Option<PathBuf>,
-    /// Used if a side does not name its own.
+    /// The runtime to use if a side does not name its own.
     pub runtime: &'a str,
 }
 

@@ -5,7 +5,7 @@ use crate::verbs::watch::How;
 use say::{Key, bail, key};
 use sys::support::{Need, missing};
 
-/// An error if this system lacks what the command needs.
+/// Returns an error if this system lacks a feature that the command needs.
 pub fn check(verb: Option<&Verb>) -> say::Result<()> {
     let (need, verb, because, instead) = match verb {
         None => (Need::Linux, "whichkernel", key!("command-because-machine"), key!("command-instead-explain")),

@@ -66,7 +66,7 @@ causes! {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cause {
     pub id: Id,
-    /// Its number in this answer, for `--fix`.
+    /// The number of the cause in this answer, for `--fix`.
     pub n: usize,
     #[serde(serialize_with = "english")]
     #[schemars(with = "String")]

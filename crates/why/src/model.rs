@@ -10,7 +10,7 @@ pub struct Model {
     pub name: String,
     /// `Q4_K_M`, if the header states it.
     pub file_type: Option<String>,
-    /// The type of most of its weights: `Q4_K`.
+    /// The type of most of the model's weights: `Q4_K`.
     pub main_type: Option<String>,
     /// Layers without the output layer.
     pub layers: u64,

@@ -1,4 +1,4 @@
-//! How sure a statement is: a word for people, and the rung and grade that `evidence` computes for it.
+//! How certain a statement is: a word for readers, and the rung and grade that `evidence` computes for it.
 
 use evidence::{
     About, Claim, Coverage, Declared, Expected, Fact, Finding, Grade, Loaded, Observation, ObserverId, Recorded,

@@ -69,7 +69,7 @@ pub enum Says {
     ProbablySlow,
     PossiblySlow,
     NothingWrongFound,
-    /// It computes on the CPU, and there is no GPU.
+    /// The model runs on the CPU, and there is no GPU.
     OnCpu,
     NotKnown,
     ExpectedFine,

@@ -23,7 +23,7 @@ pub struct Symbol<'t> {
     pub binding: u8,
     /// The field `st_other`.
     pub other: u8,
-    /// The section that it is defined in; 0 if it is undefined.
+    /// The section that defines the symbol; 0 if it is undefined.
     pub section: u16,
     pub address: u64,
     pub size: u64,

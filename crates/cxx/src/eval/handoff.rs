@@ -57,7 +57,7 @@ impl Machine<'_> {
     }
 
     /// A call of a function that hands over the remote function passed to it. The call counts as the hand-off; the
-    /// function is run only for the configuration of one that settles the question.
+    /// function is run only for the configuration of a hand-off that answers the question.
     pub(super) fn hand_over_by(&mut self, call: &Handing, remote: &Rc<FnValue>) -> Run<Value> {
         let mut handoff = self.handoff_of(remote, None, &[], call.at)?;
         if self.configures && (self.decides)(self.program, &handoff) {

@@ -120,7 +120,7 @@ pub struct Machine<'p> {
     /// Environment variables read so far, with their values.
     pub environment: BTreeMap<String, Option<String>>,
     pub(super) env_reads: Vec<Span>,
-    /// Where the initialisation of each static read the environment.
+    /// The position at which the initialisation of each static variable read the environment.
     pub(super) env_of_statics: FxMap<(u64, u64), Vec<Span>>,
     pub(super) effects: u64,
     /// The lambdas that are currently running.

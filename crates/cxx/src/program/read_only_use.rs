@@ -1,6 +1,6 @@
-//! Whether a use of a variable only reads it. If that is uncertain, the use counts as a write. Any use that may keep
-//! access to the variable (a reference, its address, an array as the address of its first item, an object made from it,
-//! an unknown function) may write to it later.
+//! Determines whether a use of a variable only reads it. If that is uncertain, the use counts as a write. Any use that
+//! may keep access to the variable (a reference, its address, an array as the address of its first item, an object made
+//! from it, an unknown function) may write to it later.
 
 use super::Program;
 use super::expression_tokens::{closing, closing_of, computes, is_assignment, opening_of, returns_reference};

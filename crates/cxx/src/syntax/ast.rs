@@ -340,9 +340,9 @@ pub struct Signature {
 pub struct Function {
     pub signature: Arc<Signature>,
     pub unit: u32,
-    /// The program's number for its namespace.
+    /// The program's number for the function's namespace.
     pub space: u32,
-    /// The range of its body in its unit.
+    /// The token range of the function's body in its unit.
     pub body: Option<Range<usize>>,
     /// The stored tokens that contain the body, and its range in them, if the body is not in its unit.
     pub home: Option<(BodyId, Range<usize>)>,
@@ -419,7 +419,7 @@ pub struct Field {
     pub name: Option<Sym>,
     pub ty: Type,
     pub init: Option<Expr>,
-    /// Whether it is a bit-field (`int n : 3`), whose truncation is not modelled.
+    /// Whether the field is a bit-field (`int n : 3`), whose truncation is not modelled.
     pub bits: bool,
 }
 
@@ -455,7 +455,7 @@ pub struct Global {
     pub span: Span,
     /// Whether the variable is `extern` without a value, so that it is defined elsewhere.
     pub external: bool,
-    /// Visible only in its own unit.
+    /// The variable is visible only in its own unit.
     pub internal: bool,
     /// Declared const or constexpr, and not a pointer to const.
     pub fixed: bool,

@@ -19,7 +19,7 @@ pub enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Plain,
-    /// The evaluator ignores its content: guards, memory pools.
+    /// A type whose content the evaluator ignores: guards, memory pools.
     Foreign,
     /// The struct stays the same for a whole run, whatever methods are called on it. The results of the methods are
     /// unknown.

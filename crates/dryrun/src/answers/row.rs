@@ -27,7 +27,7 @@ pub struct SelectedRow<'r> {
     pub mangled: &'r str,
     #[serde(rename = "type")]
     pub kind: Option<&'r str>,
-    /// Columns of its own product.
+    /// The number of columns of this launch's own product.
     pub ne11: Option<u64>,
     pub file: &'r str,
     pub bundle: Option<u32>,
@@ -41,7 +41,7 @@ pub struct SelectedRow<'r> {
     /// Solution numbers of the BLAS library.
     pub solutions: &'r [i64],
     pub calls: Vec<BlasCall>,
-    /// How complete the rows of its device or cell are.
+    /// How complete the rows of this device or cell are.
     pub reach: Reach,
 }
 
@@ -85,7 +85,7 @@ pub struct BlasCall {
 /// The kernel that a BLAS library chooses for a product of the run, computed from the library's catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlasChoice {
-    /// rocblas or hipblaslt, with its version.
+    /// The library, rocblas or hipblaslt, with its version.
     pub library: String,
     pub product: String,
     /// determined, set, none or not-computed

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use vulkan::{Kernel, Pipeline};
 
-/// One selected kernel.
+/// A selected kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanRow {
     /// The pipeline's name as given by the program; the module's hash if it has no name.
@@ -63,7 +63,7 @@ pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s SeenDispatch<'r>>) ->
             (Some(pipeline), Some(kernel)) => {
                 (format!("{}/{}", kernel.name, pipeline.identity()), Some((pipeline, kernel)))
             }
-            // The layer did not observe its creation.
+            // The layer did not observe the creation of the pipeline.
             _ => ("?".to_owned(), None),
         };
         let new = || made.map_or_else(unknown, |(pipeline, kernel)| row(pipeline, kernel, one.columns));

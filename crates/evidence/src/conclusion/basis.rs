@@ -36,35 +36,35 @@ say::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Why: key and ALL {
-        /// It was not requested: another card, another type, another library.
+        /// The part was not requested: another card, another type, another library.
         NotAsked = "not-asked",
-        /// It exists, but could not be read.
+        /// The part exists, but could not be read.
         Unreadable = "unreadable",
-        /// The rules do not decide it with the given inputs.
+        /// The rules do not determine the part with the given inputs.
         Undetermined = "undetermined",
         /// The run for this part failed.
         Failed = "failed",
         /// The system refused access.
         Refused = "refused",
-        /// It happened, but its record was lost.
+        /// The event happened, but its record was lost.
         Lost = "lost",
-        /// It took a way that is not observed.
+        /// The event took a path that is not observed.
         OutOfView = "out-of-view",
         /// Data of another target was used instead.
         OtherTarget = "other-target",
         /// The observer saw only part of it.
         InPart = "in-part",
-        /// It was inferred by a rule and not observed.
+        /// The part was inferred by a rule and not observed.
         Inferred = "inferred",
         /// Only a file says so, and the file cannot be verified.
         OnlyTold = "only-told",
-        /// It varies even without observation.
+        /// The value varies even between unobserved runs.
         Unsteady = "unsteady",
         /// The observer did not report it.
         Untold = "untold",
         /// A second source has a different number.
         Disagrees = "disagrees",
-        /// It was stopped before it had finished.
+        /// The run was stopped before it had finished.
         Stopped = "stopped",
     }
 }
@@ -114,7 +114,7 @@ pub struct Basis {
     pub(super) lost: u64,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) rung: Rung,
-    /// The rung of the question, if it differs. Example: a rule in the source does not answer what runs.
+    /// The rung that was requested, if it differs. Example: a rule in the source does not answer what runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_of: Option<Rung>,
     /// The names of the observers; there is at least one.
@@ -274,7 +274,7 @@ impl Basis {
         self.is_whole_alone() && self.has_second_account()
     }
 
-    /// Concludes whether it is there. It was found `found` times.
+    /// Concludes whether the thing exists. It was found `found` times.
     pub fn presence(self, found: u64) -> Conclusion {
         Conclusion::new(if found > 0 { Says::Found { count: found } } else { Says::Nothing }, self)
     }

@@ -23,7 +23,7 @@ pub enum Says {
 }
 
 impl Says {
-    /// Whether a single case makes it true, however little was examined.
+    /// Whether a single case makes the statement true, regardless of how much was examined.
     fn stands_on_a_case(&self) -> bool {
         matches!(self, Says::Found { .. } | Says::Different { .. } | Says::NotAll { .. })
     }
@@ -36,7 +36,7 @@ say::named! {
     pub enum Reach: name {
         /// There was no answer, or none for the deciding part: neither the conclusion nor its opposite is known.
         Unknown = "unknown",
-        /// The statement holds for the answered part. It says nothing about lost or omitted parts.
+        /// The statement holds for the answered part. Nothing is stated about lost or omitted parts.
         Answered = "answered",
         /// The statement holds for everything that the observer saw. The observer counts this as everything, but no
         /// second source confirms it.
@@ -116,7 +116,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// The number of units that were asked for. None if it cannot be known.
+    /// The number of units that were asked for. None if the number is unknown.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CensusAnswer {
     file: String,
-    /// Only with --record.
+    /// Present only with --record.
     sha256: Option<String>,
     /// kernel, bundle or target.
     by: &'static str,

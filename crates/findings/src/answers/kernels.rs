@@ -77,7 +77,7 @@ pub struct Difference {
 pub struct NvidiaKernel {
     name: String,
     mangled: String,
-    /// The index of its container.
+    /// The index of the container that holds the kernel.
     bundle: usize,
     target: String,
     registers: Option<u32>,

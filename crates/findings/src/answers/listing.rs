@@ -32,6 +32,6 @@ pub struct Line {
     /// Words in hexadecimal.
     pub encoding: String,
     pub mnemonic: String,
-    /// Empty if it is not an instruction.
+    /// Empty if the word is not an instruction.
     pub family: &'static str,
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Modules {
     pub file: String,
-    /// Only if requested.
+    /// Present only if requested.
     pub sha256: Option<String>,
     pub total: ModulesTotal,
     pub modules: Vec<ModuleRow>,

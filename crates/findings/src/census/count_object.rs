@@ -31,9 +31,9 @@ impl Select {
 /// Hashes of a function's bytes: equal where the bytes are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes {
-    /// The mnemonics of its instructions, in order.
+    /// A digest of the kernel's mnemonics, in order.
     pub mnemonics: Digest,
-    /// All bytes of its code.
+    /// A digest of all bytes of the kernel's code.
     pub code: Digest,
     /// The kernel's descriptor without the distance to its code; None if it is not a kernel.
     pub descriptor: Option<Digest>,
@@ -94,7 +94,7 @@ impl Say for Unread {
     }
 }
 
-/// One code object.
+/// A code object.
 #[derive(Debug, Clone)]
 pub struct ObjectCensus {
     pub bundle: Option<usize>,

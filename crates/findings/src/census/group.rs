@@ -165,7 +165,7 @@ impl Groups {
 }
 
 impl Group {
-    /// Whether none of its code objects could be counted.
+    /// Whether none of the group's code objects could be counted.
     pub fn is_uncounted(&self) -> bool {
         self.uncounted > 0 && self.uncounted == self.objects
     }

@@ -107,7 +107,7 @@ pub struct KernelDiff {
     pub conclusion: Conclusion,
     /// The number of kernel names on either side.
     pub kernels: usize,
-    /// How many of them differ.
+    /// How many of the common kernels differ.
     pub differ: usize,
     /// Kernels that were compared although their names differ: versions in namespaces, or parameters that one name does not state.
     pub renamed: Vec<Renamed>,
@@ -135,8 +135,8 @@ pub struct SideAnswer {
     pub repeated: usize,
 }
 
-/// One difference. A number is null if that side does not have the kernel or the number; both are null for a difference
-/// in bytes.
+/// A difference between two kernels. A number is null if that side does not have the kernel or the number; both are
+/// null for a difference in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KernelDifference {
     pub kernel: String,
@@ -204,7 +204,7 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
         .account(Account::searched(Witness::SymbolSizes));
     for side in [a, b] {
         if !side.complete {
-            // Some of its code could not be read, or was not decoded.
+            // Part of the kernel's code could not be read, or was not decoded.
             basis = basis.without(side.file.clone(), None, LeftOutWhy::InPart);
         }
         if side.repeated > 0 {

@@ -26,7 +26,7 @@ pub struct Fingerprint {
     device_tools: BTreeSet<String>,
     /// The newest required symbol version of each GPU library.
     required: Vec<String>,
-    /// null if it contains no ggml kernel.
+    /// null if the file contains no ggml kernel.
     ggml: Option<Builds>,
     table: Known,
     /// null if no source was named.
@@ -74,7 +74,7 @@ struct Known {
     commit: String,
 }
 
-/// Whether that source can have built it.
+/// Whether the file can have been built from that source.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Compared {
     /// null if unknown.

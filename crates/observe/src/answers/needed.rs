@@ -32,7 +32,7 @@ struct Object {
     name: String,
     path: String,
     soname: Option<String>,
-    /// How the loader found it; missing if it did not.
+    /// How the loader found the library; missing if it did not.
     how: &'static str,
     needed: Vec<String>,
     rpath: Vec<String>,

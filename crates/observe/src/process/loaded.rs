@@ -36,9 +36,9 @@ pub struct Loaded {
     /// Position in the chain; None for a mapped file that the loader did not load.
     pub object: Option<usize>,
     pub how: How,
-    /// SONAMEs of the objects that name it in DT_NEEDED.
+    /// SONAMEs of the objects that list the library in DT_NEEDED.
     pub needed_by: Vec<String>,
-    /// Why its content could not be read.
+    /// Why the library's content could not be read.
     pub problem: Option<Message>,
 }
 

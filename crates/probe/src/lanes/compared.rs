@@ -16,7 +16,7 @@ pub struct Compared {
     pub what: What,
     pub lane: String,
     pub against: String,
-    /// The medians of the starts of the lane that it is compared with.
+    /// The medians of the starts of the other lane.
     pub first_ms: Spread,
     pub other_ms: Spread,
     #[serde(flatten)]
@@ -37,7 +37,7 @@ pub struct Compared {
 pub enum What {
     /// The whole prompt.
     Prompt,
-    /// One decoded token.
+    /// The time of one decoded token.
     Decode,
 }
 

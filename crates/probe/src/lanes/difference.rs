@@ -4,8 +4,8 @@
 //! come from the exact distribution of Mann and Whitney's U: no distribution of the times is assumed, and an outlier
 //! affects neither.
 //!
-//! Times come in processes. Each process gives one value, the median of its times: requests to one process share its speed, so
-//! counting each of them reports differences between two processes, not between two settings.
+//! Times are grouped by process. Each process gives one value, the median of its times: requests to one process share
+//! its speed, so counting each of them reports differences between two processes, not between two settings.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,8 +36,9 @@ pub struct Noise {
     pub starts_for_tenth: Option<u64>,
 }
 
-/// A difference counts if its p over all comparisons is below this. Not 0.05: the number of starts follows from the noise, and that
-/// makes up to a fifth more of chance (simulated in `tests/lanes_by_chance.rs`).
+/// A difference is reported if its p-value, corrected for all comparisons, is below this limit. Not 0.05: the number of
+/// starts follows from the noise, and that makes up to a fifth more of chance (simulated in
+/// `tests/lanes_by_chance.rs`).
 pub const STRIKING: f64 = 0.03;
 /// Four of five.
 const POWER: f64 = 0.8;

@@ -27,7 +27,7 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Eight against eight estimate the noise well enough; more than 24 take longer than most people wait.
+    /// Eight starts of each lane estimate the noise well enough; more than 24 take longer than most users wait.
     pub const AUTOMATIC: Starts = Starts { least: 8, most: 24 };
 
     /// As many as were asked for, or chosen by the noise.
@@ -35,8 +35,9 @@ impl Starts {
         repeat.map_or(Starts::AUTOMATIC, |count| Starts { least: count, most: count })
     }
 
-    /// What the noisiest length needs to show a difference of 10 %, and how many starts are made. Decided once, after the first
-    /// starts: to look again after every start would report differences by chance more often.
+    /// The number of starts that the noisiest length needs to show a difference of 10 %, and the number of starts that
+    /// are made. Decided once, after the first starts: to look again after every start would report differences by
+    /// chance more often.
     pub fn planned<'n>(self, noises: impl Iterator<Item = &'n Noise>) -> (Option<u64>, u64) {
         let needed = noises.filter_map(|noise| noise.starts_for_tenth).max();
         (needed, needed.unwrap_or(self.least).clamp(self.least, self.most.max(self.least)))

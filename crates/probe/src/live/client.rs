@@ -1,5 +1,5 @@
-//! Asks a server. Every question is limited in time and size, every answer is kept unchanged, and Ctrl-C is handled in
-//! between.
+//! Sends requests to a server. Every question is limited in time and size, every answer is kept unchanged, and Ctrl-C
+//! is handled in between.
 
 use crate::exchange::Exchange;
 use crate::launches::Onlooker;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time of one poll of the observer.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Why a run ended before its last question.
+/// Why a run ended before its last request.
 #[derive(Debug)]
 pub enum Ended {
     Http(HttpError),
@@ -46,15 +46,15 @@ pub struct Client {
     at: Endpoint,
     /// The timeout of a question that evaluates something: the model may have to be loaded first.
     patience: Duration,
-    /// Everything that was asked and answered, in order.
+    /// All requests and responses, in order.
     pub exchanges: Vec<Exchange>,
     /// The observer of the server's launches.
     pub onlooker: Option<Onlooker>,
-    /// Why it stopped observing before the end.
+    /// Why the observer stopped before the end.
     pub blinded: Option<Message>,
 }
 
-/// One question to send.
+/// A request to send.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub name: String,
@@ -110,7 +110,7 @@ impl Client {
             while self.onlooker.is_some() && !worker.is_finished() {
                 self.looking(|onlooker| onlooker.look(LOOK));
             }
-            // A question without an answer affects only its own row.
+            // A request without a response affects only its own row.
             let answer = match worker.join() {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(error)) => {
@@ -196,7 +196,7 @@ fn pause() -> Result<(), Ended> {
     Ok(())
 }
 
-/// Keeps every exchange.
+/// Stores every exchange.
 impl Ask for Client {
     type Error = Ended;
 

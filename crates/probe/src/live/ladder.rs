@@ -1,4 +1,4 @@
-//! The ladder: the lengths to ask, their order, and how often.
+//! The ladder: the prompt lengths to send, their order, and the number of repetitions.
 
 use super::client::Ended;
 use super::client::Question;
@@ -66,7 +66,7 @@ impl Order {
     }
 }
 
-/// Executes the plan. Everything asked until an early end is in the session.
+/// Executes the plan. The session contains all requests up to an early end.
 pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&Message)) -> Result<(), Ended> {
     let no_cold = plan.cold && session.identity.kind.unload("").is_none();
     session.planned = plan.questions() - if no_cold { 2 * plan.rounds } else { 0 };

@@ -48,7 +48,7 @@ impl<T: Clone + PartialEq> Deck<T> {
         Deck { list, next: 0, used: Vec::new(), random }
     }
 
-    /// Deals this many tokens, each as often as the others.
+    /// Distributes this many tokens evenly.
     fn deal(&mut self, count: usize) -> Vec<T> {
         let first = self.next % self.list.len().max(1);
         self.next += 1;
@@ -167,7 +167,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     Ok(Prompts::Words(words))
 }
 
-/// A prompt that only shows how this server counts.
+/// A prompt that only serves to learn how this server counts.
 fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> Result<(Exchange, Words), Ended> {
     let mut prompts = Prompts::Words(words);
     let answer = client.ask(&unasked(prompts.question(identity, "warm-up", tokens, 1)))?;
@@ -177,7 +177,7 @@ fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> R
     }
 }
 
-/// Marks it as a calibration step, not a probe.
+/// Marks the prompt as a calibration step, not a probe.
 fn unasked(question: Question) -> Question {
     Question { asked: None, ..question }
 }

@@ -32,7 +32,7 @@ pub struct Live {
     pub journal: Option<Journal>,
     /// The server's processes, if known; their command lines are read for claims.
     pub pids: Vec<u32>,
-    /// Its command line, for the sizes of its batches.
+    /// The server's command line, for the sizes of its batches.
     pub command: Vec<String>,
     pub wanted: Wanted,
 }
@@ -159,7 +159,7 @@ impl Session {
                     if let Some(prompts) = &mut self.prompts {
                         prompts.correct(wanted, reported);
                     }
-                    // It was a calibration step, not a probe of this length.
+                    // The prompt was a calibration step, not a probe of this length.
                     if let Some(last) = self.client.exchanges.last_mut() {
                         last.name = format!("calibrate-{}", last.name);
                         last.asked = None;
@@ -171,12 +171,12 @@ impl Session {
         Err(Ended::TooMany)
     }
 
-    /// The times of the lengths asked so far.
+    /// The times of the lengths measured so far.
     pub fn points(&self) -> Vec<Point> {
         points(self.client.exchanges.iter().filter_map(|one| Some((one.asked?, counts::read(one).ok()?.prompt_ms?))))
     }
 
-    /// Records something that was requested but is not possible here.
+    /// Records a request that is not possible here.
     pub fn leave_out(&mut self, what: &str, why: Message) {
         self.left_out.push(Missing { what: what.to_owned(), why });
     }
@@ -293,7 +293,7 @@ fn launched(exchange: &Exchange) -> Option<u64> {
     Some(exchange.launches.as_ref()?.iter().map(|launch| launch.launches).sum())
 }
 
-/// Identifies the server, the model to ask, and its settings.
+/// Identifies the server, the model to use, and its settings.
 fn who(client: &mut Client, live: &Live) -> Result<Identity, Ended> {
     let mut who = identify(client)?;
     if who.identity.kind == Kind::Unknown {

@@ -59,7 +59,7 @@ pub enum BuildStep<'a> {
 /// A runtime that was built here and added to the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Built {
-    /// Its name in the cache.
+    /// The library's name in the cache.
     pub name: String,
     pub target: String,
     pub library: PathBuf,

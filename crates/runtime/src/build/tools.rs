@@ -116,7 +116,7 @@ fn list_added(changed: &Path, source: &Path) -> Result<()> {
     if added.is_empty() {
         return Ok(());
     }
-    // It is a link into the checkout, which must not be modified.
+    // The directory is a link into the checkout, which must not be modified.
     files::remove(&list).map_err(at(&list))?;
     files::replace(&list, Access::Public, format!("{text}\ntarget_sources(llama PRIVATE {})\n", added.join(" ")))
         .map_err(at(&list))
@@ -133,7 +133,7 @@ fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
 fn free_scheduler_first(header: &Path) -> Result<()> {
     let text = sys::regular_file::text(header, 64 << 20).map_err(at(header))?;
     let Some(turned) = backends_before_scheduler(&text) else { return Ok(()) };
-    // It is a link into the checkout, which must not be modified.
+    // The directory is a link into the checkout, which must not be modified.
     files::remove(header).map_err(at(header))?;
     files::replace(header, Access::Public, turned).map_err(at(header))
 }

@@ -17,7 +17,7 @@ pub struct Wanted {
     pub package: String,
     pub version: String,
     pub suite: String,
-    /// The base name of its file, as `apt-get download` writes it.
+    /// The base name of the package's file, as `apt-get download` writes it.
     pub deb: String,
     pub size: u64,
     pub installed: u64,

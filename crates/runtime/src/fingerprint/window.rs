@@ -79,11 +79,11 @@ fn runs(alive: &[bool], open: usize) -> Vec<Span> {
 /// Whether this source could have built the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// It declares every kernel of the file that can be checked.
+    /// The source declares every kernel of the file that can be checked.
     Possible { judged: usize },
-    /// It does not declare these kernels of the file.
+    /// The source does not declare these kernels of the file.
     Impossible { missing: Vec<String> },
-    /// The table does not reach that far, or knows none of the kernels.
+    /// The table does not cover this build, or contains none of the kernels.
     Unknown { why: Message },
 }
 

@@ -21,9 +21,9 @@ pub struct Object {
     pub real: PathBuf,
     pub how: How,
     pub dynamic: Dynamic,
-    /// The object that requested it first; None for the start of the chain.
+    /// The object that requested this one first; None for the start of the chain.
     pub parent: Option<usize>,
-    /// Why it could not be read, if it exists.
+    /// Why the object could not be read, if it exists.
     pub problem: Option<String>,
 }
 

@@ -13,17 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 struct Who<'a> {
-    /// The rungs that it could see, according to this build.
+    /// The rungs that the observer could see, according to this build.
     sees: BTreeSet<Rung>,
     /// The number of observations per rung.
     saw: BTreeMap<Rung, usize>,
     failures: Vec<Failure<'a>>,
-    /// The time of its last successful run, by machine and rung.
+    /// The time of the observer's last successful run, by machine and rung.
     looked: BTreeMap<(Machine<'a>, Rung), &'a str>,
     certified: Option<&'a str>,
 }
 
-/// The ledger that first recorded it, and the host that it names.
+/// The ledger that first recorded the failure, and the host that it names.
 type Machine<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// A run that failed, or that changed the observed program.

@@ -36,7 +36,7 @@ pub struct Build {
     /// Defines for which these files do not settle whether the backend gets them: the decision is not in the tree, or
     /// the construct is not supported.
     pub unsure: BTreeSet<String>,
-    /// Those of them with an unknown value.
+    /// The options among them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
     /// The position at which reading stopped; everything after it is unknown.
     pub unread: Option<Message>,

@@ -8,7 +8,8 @@ pub struct Command {
     /// In lower case: CMake's command names are case-insensitive.
     pub name: String,
     pub line: usize,
-    /// Its file, and the range between its parentheses. Most commands are skipped without parsing their arguments.
+    /// The text of the file, and the range between the command's parentheses. Most commands are skipped without parsing
+    /// their arguments.
     text: Arc<str>,
     inside: Range<usize>,
 }

@@ -16,9 +16,9 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Compiled {
     Yes,
-    /// The build's own list excludes it.
+    /// The build's own list excludes the file.
     No,
-    /// Undecided because of this command.
+    /// It is unknown whether the build compiles the file, because of this command.
     Unknown(String),
     /// No target has a file in that directory.
     NotListed,

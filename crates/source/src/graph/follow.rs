@@ -33,7 +33,7 @@ pub(super) struct End {
     pub launches: Vec<Launched>,
     /// Copies and fills that the driver is asked for.
     pub moves: Vec<Launched>,
-    /// How many nodes it covers.
+    /// The number of nodes that the call covers.
     pub nodes: usize,
     /// The number of copies from the GPU with known bytes.
     pub read: usize,

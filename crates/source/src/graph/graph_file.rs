@@ -19,7 +19,7 @@ pub struct Written {
     pub ran: Option<Ran>,
 }
 
-/// Where and when a graph was computed.
+/// The backend and the time at which a graph was computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub process: u64,

@@ -107,9 +107,9 @@ impl Graph {
 struct Told<'t> {
     name: &'t str,
     tensor: Tensor,
-    /// How often the whole graph uses it, if given.
+    /// How often the whole graph uses the tensor, if given.
     used: Option<i64>,
-    /// It is computed, but not in this graph.
+    /// The tensor is computed, but not in this graph.
     elsewhere: bool,
 }
 

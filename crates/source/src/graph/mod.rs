@@ -41,7 +41,7 @@ use std::borrow::Cow;
 /// The index of a tensor in [`Graph::tensors`].
 pub type Id = usize;
 
-/// One of `op_params`.
+/// A value of `op_params`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Param {
     Int(i64),
@@ -58,7 +58,7 @@ pub enum Home {
     Compute,
 }
 
-/// A tensor, and how it is made.
+/// A tensor, and the operation that computes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
     /// The tensor's name in llama.cpp: `attn_q-0`, `blk.0.attn_q.weight`.
@@ -73,7 +73,7 @@ pub struct Tensor {
     pub view: Option<(Id, i64)>,
     pub params: Vec<Param>,
     pub home: Home,
-    /// The start of its memory.
+    /// The start address of the tensor's memory.
     pub address: i64,
     /// ggml's flags; None: only the flag that a node must be computed, and only on nodes.
     pub flags: Option<i64>,

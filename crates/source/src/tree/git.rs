@@ -188,7 +188,7 @@ pub(super) fn batch(dir: &Path, name: &str, keep: bool) -> Result<Batch, TreeErr
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// The id of its tree object.
+    /// The id of the commit's tree object.
     pub tree: String,
     /// Year, month, day.
     pub date: String,

@@ -95,7 +95,7 @@ impl<'t> VulkanRules<'t> {
         Ok(VulkanRules { program, unit })
     }
 
-    /// One cell; `shape` must be a product of weights.
+    /// Evaluates one cell; `shape` must be a product of weights.
     pub fn choice(
         &mut self,
         card: &VulkanProfile,

@@ -186,7 +186,8 @@ pub trait FileExt {
     }
 }
 
-/// The position of the file moves with each call, unlike on Linux: whoever reads a file in order keeps its own place.
+/// The position of the file moves with each call, unlike on Linux: callers that read a file in order must track their
+/// own position.
 #[cfg(windows)]
 impl FileExt for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
                 return Err(HttpError::LongBody { to: self.to.clone() });
             }
             body.extend(self.exactly(size)?);
-            // The line end after it.
+            // The line end after the chunk.
             self.exactly(2)?;
         }
     }

@@ -65,7 +65,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     for program in programs {
         allow(&ruleset, program, EXECUTE)?;
     }
-    // Programs open it to discard output.
+    // Programs open /dev/null to discard output.
     allow(&ruleset, Path::new("/dev/null"), WRITE_FILE)?;
     rustix::thread::set_no_new_privs(true)?;
     // SAFETY: takes a descriptor and no pointer.

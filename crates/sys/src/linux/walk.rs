@@ -20,7 +20,7 @@ pub(crate) const FIRST_GROUP_OF_PEOPLE: u32 = 1000;
 /// Which symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Only those that only this user or root can have created.
+    /// Only links that only this user or root can have created.
     Trusted,
     /// All, but `/` and `..` stay in the starting directory.
     Inside,

@@ -371,7 +371,7 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
             _ => return None,
         }),
         "UseScaleCD" => Test::ScalesOutput(flag()?),
-        // No vector of alphas is asked for, and a kernel that can apply one may be taken without it.
+        // The call has no vector of alphas, and a kernel that supports one can be chosen without it.
         "UseScaleAlphaVec" => Test::Always,
         "F32XdlMathOp" => Test::XdlMath(kind_of()?),
         "DeterministicMode" => Test::Deterministic(flag()?),

@@ -27,7 +27,8 @@ pub struct Library {
     segments: Vec<(u64, u64)>,
     /// By handle at load bias 0.
     pub kernels: HashMap<u64, Kernel>,
-    /// Where the library stores kernels that it obtained from the CUDA runtime: slot -> handle, at load bias 0.
+    /// The slots in which the library stores kernels that it obtained from the CUDA runtime: slot -> handle, at load
+    /// bias 0.
     pub slots: HashMap<u64, u64>,
     /// Kernels that may launch others on the device.
     pub launchers: BTreeSet<String>,
@@ -42,7 +43,7 @@ pub struct Library {
 pub struct Wanted {
     pub layouts: bool,
     pub hash: bool,
-    /// Read it even if its kernels are NVIDIA's.
+    /// Reads the library even if its kernels are NVIDIA's.
     pub nvidia: bool,
 }
 
@@ -52,7 +53,7 @@ pub enum Read {
     Library(Box<Library>),
     /// The library registers no kernels.
     Nothing,
-    /// It has NVIDIA code, which was not requested yet.
+    /// The library has NVIDIA code, which was not requested yet.
     Postponed,
 }
 

@@ -175,7 +175,8 @@ impl Names {
         Named::unnamed(handle)
     }
 
-    /// Where libraries of this process store kernels that they obtained from the runtime: address, handle.
+    /// The addresses at which libraries of this process store kernels that they obtained from the runtime: address,
+    /// handle.
     pub fn slots(&self, pid: u32) -> Vec<(u64, u64)> {
         let placed = self.placed.get(&pid).into_iter().flatten();
         let libraries = placed.filter_map(|(bias, file, _)| Some((*bias, self.library(*file)?)));

@@ -50,13 +50,13 @@ pub enum Happened {
 /// One of the processes that share a process id over time.
 #[derive(Debug, Clone, Copy)]
 struct Life {
-    /// The time from which it is watched (CLOCK_MONOTONIC).
+    /// The time since which the process is watched (CLOCK_MONOTONIC).
     from: u64,
     /// Its start time from /proc: a process with another start time is a different process.
     start: Option<u64>,
-    /// Its first thread has ended, but others have not.
+    /// The first thread of the process has ended, but others have not.
     headless: bool,
-    /// The record of its start has not arrived yet.
+    /// The record of the start of the process has not arrived yet.
     unborn: bool,
     exec: Exec,
 }
@@ -383,7 +383,7 @@ mod tests {
         assert!(matches!(happened.as_slice(), [(_, Happened::Ended)]), "{happened:?}");
     }
 
-    /// These ids are above any that the kernel assigns, so /proc knows nothing about them.
+    /// These ids are above any that the kernel assigns, so /proc has no entry for them.
     #[test]
     fn a_number_that_is_given_out_again_is_another_process() {
         let (target, child, stranger): (u32, u32, u32) = (0x7000_0001, 0x7000_0002, 0x7000_0003);

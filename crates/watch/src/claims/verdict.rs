@@ -276,7 +276,7 @@ impl Scene<'_> {
         match seen {
             0 if count == 0 => found(Undecidable, "nothing", &[]),
             seen if seen == count => found(Supported, "evaluations", &[("seen", seen)]),
-            // It may have evaluated on another device.
+            // The server may have evaluated on another device.
             seen if seen < count => found(Undecidable, "evaluations-some", &[("seen", seen)]),
             _ => match self.pieces {
                 Some(pieces) => found(Undecidable, "evaluations-cut", &[("seen", seen), ("pieces", pieces)]),

@@ -19,7 +19,7 @@ pub(super) const SEARCHED: &str = "end:searched";
 pub struct Record {
     pub pid: u32,
     pub program: String,
-    /// Paths of the runtimes whose functions it wraps.
+    /// Paths of the runtimes whose functions the shim wraps.
     pub runtimes: Vec<String>,
     pub said: Vec<String>,
 }

@@ -34,7 +34,7 @@ pub struct Mapped {
 pub struct Tables {
     pub soname: String,
     pub needed: Vec<String>,
-    /// Launch functions that it exports.
+    /// Launch functions that the file exports.
     pub exports: BTreeSet<String>,
     /// Whether the file contains launch functions itself.
     pub runtime_inside: bool,
@@ -46,9 +46,9 @@ pub struct Tables {
     pub imports: bool,
     /// Whether its data contain the name of a launch function: it can then look the function up itself.
     pub names: bool,
-    /// Whether it can walk the loader's tables, or submit work to a GPU through another interface.
+    /// Whether the file can walk the loader's tables, or submit work to a GPU through another interface.
     pub walks: bool,
-    /// The loader that it requests.
+    /// The loader that the program requests.
     pub loader: Option<String>,
 }
 

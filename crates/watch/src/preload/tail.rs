@@ -226,7 +226,7 @@ impl Tail {
         }
     }
 
-    /// Which kind of launch it is.
+    /// Determines the kind of a launch.
     fn kind(&mut self, head: &record::Launch, args: &[u8], tally: &mut Tally, known: &Known) -> KindId {
         let kernel = self.kernels.get(&head.kernel);
         let module = kernel.and_then(|kernel| self.modules.get(&kernel.module));

@@ -36,7 +36,7 @@ impl File {
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     pub pid: u32,
-    /// The kernel's name for it.
+    /// The process name in the Linux kernel.
     pub name: String,
     /// In the order of mapping; the program is first.
     pub files: Vec<File>,

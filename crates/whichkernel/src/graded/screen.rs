@@ -215,7 +215,7 @@ fn phase_table(graded: &Graded, lang: &Lang) -> Table {
     table
 }
 
-/// Observers that could not look, with their reasons; each missing thing is reported once.
+/// Observers that could not run, with their reasons; each missing prerequisite is reported once.
 fn could_not_look(looked: &[Looked], lang: &Lang) -> Option<String> {
     let comma = lang.text("check-list-comma").trim_matches('"').to_owned();
     let first = looked.iter().find(|one| one.blocked.is_some())?;

@@ -81,7 +81,8 @@ impl Gathered {
         self.build(false, Some(&self.version()), None)
     }
 
-    /// For strangers. The ledger's facts are those of the original, whose rows these pages were made from.
+    /// For readers who do not know this machine. The ledger's facts are those of the original, whose rows these pages
+    /// were made from.
     pub fn published(mut self, original: LedgerFacts, publication: &Publication) -> site::Site {
         self.ledger = original;
         self.build(false, None, Some(publication))

@@ -27,7 +27,7 @@ pub fn slots(host: &Host) -> Vec<String> {
     host.entries("/proc/driver/nvidia/gpus").into_iter().filter(named).collect()
 }
 
-/// Nothing where the program is not there or fails.
+/// Empty if nvidia-smi is missing or fails.
 pub fn published(host: &Host) -> Vec<Line> {
     if !host.live() || !host.exists("/proc/driver/nvidia/version") {
         return Vec::new();

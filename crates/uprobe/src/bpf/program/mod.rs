@@ -166,7 +166,7 @@ pub fn at_launch_return(maps: Maps, number: i32, way: Way) -> Result<Vec<u64>, B
     body.end()
 }
 
-/// The program for the return of a call that gives a result, or that changes something if it was accepted.
+/// The program for the return of a call that has a result, or that changes an object if it was accepted.
 pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
     body.pushed = way.above();

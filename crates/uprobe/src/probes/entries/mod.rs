@@ -122,7 +122,7 @@ pub struct Params {
 pub mod node {
     pub const KERNEL: u32 = 0;
     pub const CHILD: u32 = 4;
-    /// The device decides how often its body runs.
+    /// The device decides how often the body of the node runs.
     pub const CONDITIONAL: u32 = 13;
 }
 
@@ -220,12 +220,13 @@ impl Role {
         self.gives() || self.changes() || matches!(self, Role::Vulkan(of) if of.answers())
     }
 
-    /// Whether its return is observed, always or in samples.
+    /// Whether the return of the function is observed, always or in samples.
     pub fn returns(self) -> bool {
         self.answers() || matches!(self, Role::Launch(_))
     }
 
-    /// Whether it creates, changes or launches graphs: after a missed call, the launches of the graph are unknown.
+    /// Whether the function creates, changes or launches graphs: after a missed call, the launches of the graph are
+    /// unknown.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))

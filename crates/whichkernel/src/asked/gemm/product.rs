@@ -110,7 +110,7 @@ pub struct Cells {
     pub id: String,
     pub sizes: [u64; 3],
     pub batch: Option<u64>,
-    /// For A and B.
+    /// The transpositions of A and B.
     pub trans: [String; 2],
     /// For A, B, C and D.
     pub types: [String; 4],

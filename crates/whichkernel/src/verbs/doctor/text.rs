@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Problems come first, because readers look for them. `live`: this machine, not a file tree.
 pub fn render(report: &Report, live: bool, context: &Context) -> String {
-    // For a file tree it is unknown what can be run.
+    // For a file tree, it is unknown which commands can be run.
     let feasible = live.then(|| Feasibility::this(&report.facts));
     let mut page = Page { out: String::new(), feasible, context };
     let kernel = report.facts.kernel.found().map_or("?", String::as_str);

@@ -29,7 +29,7 @@ pub struct GemmFinding {
     pub library: String,
     /// island, duplicate, never-named, no-fallback, other-units or unreadable
     pub kind: String,
-    /// The first leaf with it.
+    /// The first leaf that contains the finding.
     pub leaf: String,
     /// In how many leaves the same row with the same neighbours is: libraries copy a table to the leaves of several types.
     pub leaves: usize,

@@ -11,7 +11,7 @@ use sys::unix::CommandExt as _;
 use sys::unix::MetadataExt as _;
 use why::Change;
 
-/// A setting to start it with.
+/// A setting with which to start the server.
 pub enum Setting {
     /// An option in one of its names; None removes it.
     Option {
@@ -60,7 +60,7 @@ const STOP: Duration = Duration::from_secs(30);
 const START: Duration = Duration::from_secs(600);
 const MOST: u64 = 4 << 20;
 
-/// All information needed to start it again. Read before it is stopped.
+/// All information needed to start the server again. Read before it is stopped.
 pub struct Running {
     pub pid: u32,
     program: PathBuf,
@@ -110,7 +110,7 @@ impl Running {
         std::env::set_current_dir(&self.directory).about(self.directory.display())
     }
 
-    /// Its environment without the address, because a test server has its own.
+    /// The server's environment without the address, because a test server has its own.
     pub fn environment(&self) -> Vec<(String, String)> {
         let address = ["OLLAMA_HOST", "LLAMA_ARG_HOST", "LLAMA_ARG_PORT"];
         self.variables.iter().filter(|(name, _)| !address.contains(&name.as_str())).cloned().collect()
@@ -154,7 +154,7 @@ impl Running {
             None => Stdio::null(),
         };
         let mut line = sys::program::given(&self.program);
-        // It is found again by this name.
+        // The process can be found again by this name.
         line.arg0(words.first().map_or("", String::as_str));
         line.args(words.iter().skip(1)).env_clear().envs(variables).current_dir(&self.directory);
         // The server outlives this command, and Ctrl-C must not reach it.

@@ -1,4 +1,4 @@
-//! `--undo N`: fixes that were kept, and how each is taken back.
+//! `--undo N`: fixes that were kept, and how to undo each of them.
 
 use super::args::Args;
 use super::fix::emit;
