@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// `/bin/true` launches nothing, so three equal endings say nothing about launches.
+    /// `/bin/true` launches nothing, so three equal endings show nothing about launches.
     #[test]
     fn without_launches_nothing_is_known() {
         let quiet = run("", "");

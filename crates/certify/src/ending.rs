@@ -27,7 +27,7 @@ pub enum Ending {
     /// A server that never answered.
     #[default]
     Silent,
-    /// A server that answered every question.
+    /// A server that answered every request.
     Answered(Stopped),
     /// A server gave a wrong answer or none, for this reason.
     Unanswered(Message, Stopped),

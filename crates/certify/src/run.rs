@@ -1,5 +1,5 @@
 //! Runs the program once, with or without an observer or a wrapper: either to its end, or as a server that answers
-//! questions and is stopped.
+//! requests and is stopped.
 
 use crate::compare::UNNAMED;
 use crate::process_tree::{processor, program_of, programs};
@@ -39,7 +39,7 @@ pub struct Runner<'a> {
     /// Another observer: words to put before the command, in shell syntax.
     pub wrapper: Option<&'a str>,
     pub observer: Observer<'a>,
-    /// Set if the program is a server: it is asked questions and then stopped.
+    /// Set if the program is a server: requests are sent to it, and it is then stopped.
     pub server: Option<&'a Server>,
 }
 
@@ -51,7 +51,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Whether the observer claims to have seen every launch. If not, a smaller count says nothing about the program.
+    /// Whether the observer claims to have seen every launch. If not, a smaller count shows nothing about the program.
     pub fn whole(&self) -> bool {
         self.lost_nothing() && self.account.whole()
     }

@@ -54,7 +54,7 @@ impl Checked {
         Some(checked)
     }
 
-    /// The products of all graphs, before the comparison. `own` tells whether a part was computed on a simulated
+    /// The products of all graphs, before the comparison. `own` states whether a part was computed on a simulated
     /// device.
     pub(crate) fn counted(computed: &Graphs, own: impl Fn(&Part) -> bool) -> Option<Checked> {
         let unread = computed.values().map(|of| of.unread).sum();

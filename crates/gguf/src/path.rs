@@ -11,13 +11,13 @@ say::named! {
         /// Many columns, weights in floating point, on matrix units.
         Mmf = "MMF",
         Mmv = "MMV",
-        /// One column; weights are dequantised in the kernel.
+        /// One column; weights are dequantized in the kernel.
         Dmmv = "DMMV",
-        /// One column or a few, quantised weights.
+        /// One column or a few, quantized weights.
         Mmvq = "MMVQ",
-        /// Many columns in tiles, quantised weights.
+        /// Many columns in tiles, quantized weights.
         Mmq = "MMQ",
-        /// A BLAS library, with dequantised weights.
+        /// A BLAS library, with dequantized weights.
         Blas = "BLAS",
         /// Flash attention by an unspecified kernel.
         FlashAttention = "FA",

@@ -27,7 +27,7 @@ const DEBIAN_TARGETS: &[&str] =
     &["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102"];
 
 impl Graded {
-    /// The runtimes and sources that can settle open claims, the most useful first. `has_runtime` says whether a
+    /// The runtimes and sources that can settle open claims, the most useful first. `has_runtime` states whether a
     /// runtime with GPU code is already here.
     pub fn fetchable(&self, has_runtime: bool) -> Vec<FetchStep> {
         let mut steps: Vec<FetchStep> = TREES

@@ -73,7 +73,7 @@ impl Unchanged {
         Unchanged { file, kept, place, files: files(around), question }
     }
 
-    /// The result of the last run, if nothing has changed since. `has` says whether the ledger has a row: if it was
+    /// The result of the last run, if nothing has changed since. `has` states whether the ledger has a row: if it was
     /// restored to an earlier state, it has lost the run.
     pub fn last(&self, observer: &str, has: impl FnOnce(u64, &str) -> bool) -> Option<&Ran> {
         let looked = self.kept.places.get(&self.place).filter(|looked| looked.files == self.files)?;

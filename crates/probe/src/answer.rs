@@ -16,9 +16,9 @@ use serde::Serialize;
 pub struct Answer {
     pub server: Server,
     pub probes: Vec<Probe>,
-    /// Whether the true count of every question is known.
+    /// Whether the true count of every request is known.
     pub counted: Conclusion,
-    /// Questions without counts, and why.
+    /// Requests without counts, and why.
     pub failed: Vec<Failure>,
     /// Repeated runs of each length, summarised.
     pub speed: Vec<Speed>,
@@ -200,7 +200,7 @@ pub enum Mark {
     Checkpoint,
 }
 
-/// A question without counts.
+/// A request without counts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Failure {
     pub name: String,

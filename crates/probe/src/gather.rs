@@ -131,7 +131,7 @@ impl Around {
     }
 }
 
-/// Computes everything from the questions and answers.
+/// Computes everything from the requests and responses.
 pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
     gathered(recording, wanted, more).0
 }
@@ -172,7 +172,7 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
 /// The name under which information from outside the logs is kept, as if it were a log.
 pub const GATHERED: &str = "gathered.log";
 
-/// Prefixes of question names that are not probes.
+/// Prefixes of request names that are not probes.
 const STEP: &str = "calibrate-";
 
 /// The minimum number of consecutive lengths for a sweep; fewer show no trend.
@@ -201,7 +201,7 @@ fn is_sweep(every: &[Probe]) -> bool {
     list.len() >= SWEEP && (last - first) / step < 2 * list.len() as u64
 }
 
-/// Lengths are asked in any order, and listed in ascending order.
+/// Lengths are measured in any order, and listed in ascending order.
 fn by_length(probes: &mut [Probe]) {
     let places: Vec<usize> = (0..probes.len()).filter(|place| is_rung(&probes[*place])).collect();
     let mut rungs: Vec<Probe> = places.iter().map(|place| probes[*place].clone()).collect();

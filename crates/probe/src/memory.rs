@@ -18,7 +18,7 @@ struct Held {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     held: Vec<Held>,
-    /// Slots may contain prompts from before the first question, by an earlier run or another client.
+    /// Slots may contain prompts from before the first request, by an earlier run or another client.
     strange: bool,
     /// The server failed, and may have restarted with an empty cache.
     shaken: bool,
@@ -58,7 +58,7 @@ impl Memory {
         *self = Memory::default();
     }
 
-    /// The model was loaded before the first question here.
+    /// The model was loaded before the first request here.
     pub fn strange() -> Memory {
         Memory { strange: true, ..Memory::default() }
     }

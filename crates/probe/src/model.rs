@@ -61,7 +61,7 @@ impl Mix {
             of("tokenizer.ggml.pre").and_then(Value::as_str),
         );
         let Some(tensors) = show.get("tensors").and_then(Value::as_array) else {
-            // Older releases list no tensors: the quantisation level is the type of most of them.
+            // Older releases list no tensors: the quantization level is the type of most of them.
             let level = show.get("details")?.get("quantization_level")?.as_str()?;
             let mut mix = Mix { vague: true, from: "/api/show", begins, ..Mix::default() };
             mix.counts.insert((main_type(level), LayerGroup::Layers), 1);

@@ -29,7 +29,7 @@ pub struct Reader {
     /// Cache lines of a log that is not split by request.
     pool: Vec<CacheSlot>,
     used: BTreeSet<String>,
-    /// The loaded models when the server was last asked.
+    /// The loaded models at the last query.
     loaded: Option<BTreeSet<String>>,
     /// The report of the observer of launches.
     pub account: Option<Account>,
@@ -226,7 +226,7 @@ impl Reader {
         reused
     }
 
-    /// The modelled cache of the model's runner. If it was loaded before the first question, its content is unknown.
+    /// The modelled cache of the model's runner. If it was loaded before the first request, its content is unknown.
     fn runner(&mut self, exchange: &Exchange) -> &mut (Memory, Option<String>) {
         let name = model(exchange);
         let empty = self.loaded.as_ref().is_some_and(|loaded| !loaded.contains(&name));

@@ -39,7 +39,7 @@ pub struct Recording {
     pub missing: Vec<String>,
     /// Why a live run ended before its last request.
     pub ended: Option<Message>,
-    /// The number of planned questions of a live run.
+    /// The number of planned requests of a live run.
     pub planned: Option<u64>,
     /// The observer's report of a watched run. Never read from a file.
     pub account: Option<Account>,

@@ -14,7 +14,7 @@ pub struct Endpoint {
     pub to: Address,
     /// The key, which is sent only to this address: redirects are not followed.
     pub key: Option<Key>,
-    /// The timeout for a question that needs no model.
+    /// The timeout for a request that needs no model.
     pub soon: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! One question and its answer as sent and received, with the server's log lines meanwhile.
+//! A request and its response as sent and received, with the server's log lines meanwhile.
 
 use serde_json::Value;
 use sys::http::Answer;
@@ -20,7 +20,7 @@ pub struct Exchange {
     pub asked: Option<u64>,
     /// The total duration, as measured by the asker.
     pub wall_ms: Option<f64>,
-    /// The number of other questions asked at the same time.
+    /// The number of other requests in progress at the same time.
     pub beside: u64,
 }
 

@@ -52,7 +52,7 @@ pub struct Answer {
     pub speed: Option<f64>,
 }
 
-/// Deterministic: temperature 0, a fixed seed, no cache from the previous question.
+/// Deterministic: temperature 0, a fixed seed, no cache from the previous request.
 pub fn generate(at: &Endpoint, prompt: &str, tokens: u64, patience: Duration) -> io::Result<Answer> {
     let mut identity = who(at)?;
     choose(&mut &*at, &mut identity, None)?;

@@ -243,7 +243,7 @@ pub struct Compared<'a> {
     pub found: &'a Comparison,
 }
 
-/// The conclusion over all cells, except those that a side leaves open and those that were not asked for. `of`: the two
+/// The conclusion over all cells, except those that a side leaves open and those that were not requested. `of`: the two
 /// sides. `unread`: operations without readable rules on one side, or commits without any, with the reason.
 pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();

@@ -90,7 +90,7 @@ impl Difference {
 pub struct Side {
     pub outcome: Outcome,
     pub launch: Option<Launched>,
-    /// The shape of the launch; None where there is none, or none was asked for.
+    /// The shape of the launch; None where there is none, or none was requested.
     pub shape: Option<ShapeAt>,
 }
 

@@ -19,7 +19,7 @@ pub struct LaunchShape {
     parts: [Part; 3],
 }
 
-/// The shape at one column count. A part that is not known is null and has its reason in `undetermined`.
+/// The shape at one column count. An unknown part is null and has its reason in `undetermined`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShapeAt {
     /// Blocks (work-groups), by dimension.
@@ -30,7 +30,7 @@ pub struct ShapeAt {
     pub warps: Option<i64>,
     /// Dynamic shared memory of a block in bytes.
     pub shared: Option<i64>,
-    /// `grid: mmq.cuh:3912 ...`: why a part is not known.
+    /// `grid: mmq.cuh:3912 ...`: why a part is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undetermined: Vec<Kept>,
 }
@@ -71,7 +71,7 @@ impl LaunchShape {
         }
     }
 
-    /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is not known.
+    /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is unknown.
     pub(crate) fn join(&mut self, other: &LaunchShape, until: i64, why: &Message) {
         for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
             let open = match (&*mine, theirs) {
@@ -104,7 +104,7 @@ impl LaunchShape {
         all.map(|all| if part == 2 { all.into_iter().next().unwrap_or_default() } else { all.join("x") })
     }
 
-    /// Why a part is not known.
+    /// Why a part is unknown.
     pub fn why(&self, part: usize) -> Option<&Message> {
         self.parts.get(part)?.as_ref().err().map(|why| &**why)
     }
@@ -185,7 +185,7 @@ impl ShapeDiff {
 }
 
 impl ShapeAt {
-    /// `block 32x8x1, warps 8`: the parts that are asked for.
+    /// `block 32x8x1, warps 8`: the parts that are requested.
     pub fn told(&self, parts: [bool; 3]) -> String {
         let dims = |dims: Option<[i64; 3]>| dims.map_or("?".to_owned(), shown);
         let number = |number: Option<i64>| number.map_or("?".to_owned(), |number| number.to_string());

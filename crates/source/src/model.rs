@@ -29,10 +29,11 @@ pub struct ModelAnswer<'t> {
     pub tensors: usize,
     /// Bytes before the weights.
     pub header: u64,
-    /// Bytes that the tensors need after the end of the file: more than 0 if the file is cut off. Null if a type's size is not known.
+    /// Bytes that the tensors need after the end of the file: more than 0 if the file is cut off. Null if a type's size
+    /// is unknown.
     pub missing: Option<u64>,
     pub types: Vec<TypeOfTensors<'t>>,
-    /// The card or target that was asked about, and whose rules the paths come from.
+    /// The card or target that was requested, and whose rules the paths come from.
     pub rules: Option<RulesUsed<'t>>,
 }
 
@@ -57,7 +58,7 @@ pub struct TypeOfTensors<'t> {
     pub kind: String,
     pub role: Role,
     pub tensors: usize,
-    /// Null if the size of a block is not known.
+    /// Null if the size of a block is unknown.
     pub bytes: Option<u64>,
     /// For matrices only; empty without a GPU, or if the rules do not have the type.
     pub by_columns: Vec<ByColumns<'t>>,

@@ -84,7 +84,7 @@ pub struct Launched {
     pub kernel: String,
     /// Template arguments by the names of the kernel's parameters.
     pub args: Vec<(String, Argument)>,
-    /// None for work inside a library, which chooses its own launches, and where shapes were not asked for.
+    /// None for work inside a library, which chooses its own launches, and where shapes were not requested.
     pub shape: Option<LaunchShape>,
     pub file: String,
     pub line: usize,
@@ -110,7 +110,7 @@ impl Launched {
     }
 
     /// Keeps what two ways to the same kernel have in common up to a column count. A template argument or a part of the
-    /// shape that differs is not known.
+    /// shape that differs is unknown.
     pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &Message) {
         for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {
             if mine.same(theirs) != Some(true) {

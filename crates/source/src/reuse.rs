@@ -22,7 +22,7 @@ impl Footprint {
     }
 
     /// Whether no file that was read changed, and none was added or removed that might have been found instead: files
-    /// beside those that were read, and headers or build files anywhere. `before` tells whether a file existed before
+    /// beside those that were read, and headers or build files anywhere. `before` states whether a file existed before
     /// the change.
     pub fn survives(&self, changes: &Changes, before: impl Fn(&str) -> bool) -> bool {
         changes.iter().all(|(path, id)| {

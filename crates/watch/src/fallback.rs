@@ -2,7 +2,7 @@
 //! the rest.
 //!
 //! The order of launches decides. If a dense product follows the unpacking of weights, it is a fallback. If attention
-//! follows the unpacking of a quantised cache, it is not. So launches are examined in order, separately for each
+//! follows the unpacking of a quantized cache, it is not. So launches are examined in order, separately for each
 //! process.
 
 use crate::launch_key::{Known, Name};

@@ -1,4 +1,4 @@
-//! The observers of launches for investigations. Their fields of view say which claims they can decide.
+//! The observers of launches for investigations. Their fields of view determine which claims they can decide.
 
 use crate::observer_kind::{ObserverKind, VULKAN, launches_in_view};
 use evidence::{DeviceKind, FieldOfView, Rung};

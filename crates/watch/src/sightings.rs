@@ -206,7 +206,7 @@ impl RecordContext<'_> {
             let seen = self.one_on(self.account.device, Rung::Selected, Finding::Saw(fact), tally)?;
             list.push(seen.with(Raw::text(raw.clone())));
         }
-        // Each kind of device has its own sweep: launches on one say nothing about another.
+        // Each kind of device has its own sweep: launches on one show nothing about another.
         let mut devices: BTreeMap<&str, DeviceKind> = rows.iter().map(|row| (on(row).name(), on(row))).collect();
         if devices.is_empty() {
             devices.insert(self.account.device.name(), self.account.device);

@@ -238,7 +238,7 @@ fn gpus(tables: &[&'static DecisionTable], kind: &str, at: i64) -> Vec<OtherGpu>
         .collect()
 }
 
-/// The kernel of a path, as llama.cpp names it; None where the table does not tell.
+/// The kernel of a path, as llama.cpp names it; None if the table does not contain it.
 fn kernel(path: &str, kind: &str, tile: Option<i64>) -> Option<String> {
     let tile = tile.map_or_else(String::new, |tile| format!(", {tile}"));
     match path {

@@ -52,7 +52,7 @@ pub struct About {
     complete: bool,
     completeness: Said,
     size: u64,
-    /// The GPU that was asked about.
+    /// The GPU that was requested.
     card: Option<String>,
     target: Option<String>,
     /// The target whose kernels are listed: the one that the GPU would use, otherwise the first.

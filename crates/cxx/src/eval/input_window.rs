@@ -67,7 +67,7 @@ impl Machine<'_> {
             return None;
         }
         let from = self.next_wanted(self.until)?;
-        // Skip marks whose counts were not asked for.
+        // Skip marks whose counts were not requested.
         while let Some((statement, mark)) = narrowed.pop() {
             if mark.until < from {
                 continue;

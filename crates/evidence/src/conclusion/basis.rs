@@ -1,4 +1,4 @@
-//! The basis of a conclusion: how many units were asked for, how many were answered, lost and left out.
+//! The basis of a conclusion: how many units were requested, how many were answered, lost and left out.
 
 use super::account::{Account, BlindSpot, Witness};
 use super::statement::{Conclusion, Says};
@@ -263,7 +263,7 @@ impl Basis {
         !self.accounts.is_empty()
     }
 
-    /// Whether, by the observer's own account, everything that exists was asked for and answered.
+    /// Whether, by the observer's own account, everything that exists was requested and answered.
     pub(super) fn is_whole_alone(&self) -> bool {
         let answered = self.asked.is_none_or(|asked| asked <= self.answered);
         self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()

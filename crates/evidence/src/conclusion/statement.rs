@@ -116,7 +116,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// The number of units that were asked for. None if the number is unknown.
+    /// The number of units that were requested. None if the number is unknown.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }

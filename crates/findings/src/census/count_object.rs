@@ -75,7 +75,7 @@ pub struct FunctionCensus {
     pub proof: Proof,
     /// Determined by the inventory's rule, which all code uses to count stubs.
     pub stub: Stub,
-    /// Only if bytes were requested.
+    /// Present only if bytes were requested.
     pub bytes: Option<Bytes>,
 }
 

@@ -61,7 +61,7 @@ pub struct Ran {
     pub starts: Vec<Start>,
 }
 
-/// Starts observing a server by its process; the error says why that is not possible.
+/// Starts observing a server by its process; the error gives the reason.
 pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, Message> + 'a;
 
 /// Reports of a comparison while it runs.
@@ -143,7 +143,7 @@ impl Trial<'_> {
         self.lanes.iter().zip(probes).map(|(lane, starts)| (lane.name.as_str(), starts.as_slice())).collect()
     }
 
-    /// Runs one server from its start to its end. An error if it could not be asked at all.
+    /// Runs one server from its start to its end. Fails if no request could be sent.
     fn start(&self, lane: &Lane, into: &mut Ran, eyes: &mut Option<&mut Eyes<'_>>) -> Result<Run, Ended> {
         let server = Serving::start(lane, self.command, self.live.at.key.clone(), self.home)?;
         into.command.clone_from(&server.command);

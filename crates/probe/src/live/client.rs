@@ -1,5 +1,5 @@
-//! Sends requests to a server. Every question is limited in time and size, every answer is kept unchanged, and Ctrl-C
-//! is handled in between.
+//! Sends requests to a server. Every request is limited in time and size, every response is stored unchanged, and
+//! Ctrl-C is handled in between.
 
 use crate::exchange::Exchange;
 use crate::launches::Onlooker;
@@ -11,9 +11,9 @@ use sys::http::{self, HttpError};
 
 /// The maximum number of requests in a run.
 const MOST_REQUESTS: usize = 20_000;
-/// A question that needs no model.
+/// A request that needs no model.
 const SOON: Duration = Duration::from_secs(10);
-/// How often a busy server is asked again, and the pause in between.
+/// How often a request to a busy server is repeated, and the pause in between.
 const AGAIN: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time of one poll of the observer.
@@ -44,7 +44,7 @@ say::wraps! { Ended { Http(HttpError), NoModel(NoModel) }}
 #[derive(Debug)]
 pub struct Client {
     at: Endpoint,
-    /// The timeout of a question that evaluates something: the model may have to be loaded first.
+    /// The timeout of a request that evaluates tokens: the model may have to be loaded first.
     patience: Duration,
     /// All requests and responses, in order.
     pub exchanges: Vec<Exchange>,
@@ -68,7 +68,7 @@ impl Client {
         Client { at, patience, exchanges: Vec::new(), onlooker: None, blinded: None }
     }
 
-    /// A question that evaluates a prompt. A busy server is asked again, a few times.
+    /// A request that evaluates a prompt. A request to a busy server is repeated a few times.
     pub fn ask(&mut self, question: &Question) -> Result<Exchange, Ended> {
         for times in 1.. {
             let (at, call, patience) = (self.at.clone(), question.call.clone(), self.patience);
@@ -175,7 +175,7 @@ impl Client {
         }
     }
 
-    /// Whether another question may be asked.
+    /// Whether another request may be sent.
     pub fn may(&self) -> Result<(), Ended> {
         match () {
             () if sys::interrupt::asked() => Err(Ended::Interrupted),

@@ -189,7 +189,7 @@ fn reported(answer: &Exchange) -> Result<i64, Ended> {
 }
 
 impl Prompts {
-    /// A question of `tokens` tokens, as far as is known; `predict` tokens are to be generated.
+    /// A request of about `tokens` tokens; `predict` tokens are to be generated.
     pub fn question(&mut self, identity: &Identity, name: &str, tokens: u64, predict: u64) -> Question {
         let prompt = self.prompt(tokens);
         let raw = !matches!(self, Prompts::Words(words) if words.chat);
@@ -239,7 +239,7 @@ mod tests {
         let firsts: std::collections::BTreeSet<u64> = prompts.iter().map(|prompt| prompt[0]).collect();
         assert_eq!(firsts.len(), 100);
         assert!(prompts.iter().all(|prompt| prompt.len() == 40));
-        // A full deal contains each of them, so that one question tests a whole list of words.
+        // A full deal contains each of them, so that one request tests a whole list of words.
         let all: std::collections::BTreeSet<u64> = deck.deal(100).into_iter().collect();
         assert_eq!(all.len(), 100);
         // Another run begins elsewhere and continues differently.

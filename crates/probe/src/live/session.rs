@@ -37,7 +37,7 @@ pub struct Live {
     pub wanted: Wanted,
 }
 
-/// A finished run: the answer from everything asked until then, the raw exchanges, and why it ended early.
+/// A finished run: the answer from all requests until then, the raw exchanges, and why it ended early.
 #[derive(Debug)]
 pub struct Run {
     pub answer: Answer,
@@ -67,7 +67,7 @@ pub struct Session {
     gatherer: Gatherer,
     before: Before,
     left_out: Vec<Missing>,
-    /// Questions of the plan.
+    /// Requests of the plan.
     pub planned: u64,
 }
 
@@ -140,7 +140,7 @@ impl Session {
         u64::from(self.identity.kind.caches_silently() && begins)
     }
 
-    /// A question of about `tokens` tokens that is not a probe of a length.
+    /// A request of about `tokens` tokens that is not a probe of a length.
     pub fn question(&mut self, name: &str, tokens: u64, predict: u64) -> Result<Question, Ended> {
         let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server(say!("probe-unprepared")))?;
         Ok(Question { asked: None, ..prompts.question(&self.identity, name, tokens, predict) })
@@ -190,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Computes the answer from all exchanges; `ended` says why the run ended early.
+    /// Computes the answer from all exchanges; `ended` contains the reason why the run ended early.
     pub fn finish(mut self, ended: Option<Ended>) -> Run {
         let onlooker = self.client.onlooker.take().map(Onlooker::finish);
         // Reads the server's own counters once more, if it has any.
@@ -240,7 +240,7 @@ impl Session {
     }
 
     /// Reads the logs, cut at the start of the run: earlier lines show how the server runs, but nothing about our
-    /// questions.
+    /// requests.
     fn read_logs(&mut self) -> Vec<(String, String)> {
         let mut logs = Vec::new();
         for (at, path) in self.live.logs.clone().into_iter().enumerate() {
@@ -270,7 +270,7 @@ impl Session {
     }
 }
 
-/// The state of the logs before the first question.
+/// The state of the logs before the first request.
 #[derive(Debug, Default)]
 struct Before {
     /// The length of each named log.

@@ -24,7 +24,7 @@ use tensile::{Files, Service, serve};
 struct Catalog {
     dir: LibraryDir,
     service: Option<Service>,
-    /// The runtime was fetched without this target's files: missing files say nothing about the package.
+    /// The runtime was fetched without this target's files: missing files show nothing about the package.
     filtered: Option<runtime::Index>,
 }
 
