@@ -301,6 +301,13 @@ mod tests {
     }
 
     #[test]
+    fn japanese_has_full_width_parentheses_and_no_space_after_them() {
+        assert_eq!(Lang::new("ja").noted("MMQ", "Q4_K"), "MMQ（Q4_K）");
+        assert_eq!(Lang::new("en").noted("MMQ", "Q4_K"), "MMQ (Q4_K)");
+        assert_eq!(closed_up("source（b6841） が MMQ（Q4_K） -> BLAS"), "source（b6841）が MMQ（Q4_K） -> BLAS");
+    }
+
+    #[test]
     fn locale_names_choose_the_language() {
         assert!(Lang::new("ja_JP.UTF-8").is_japanese());
         assert!(!Lang::new("C.UTF-8").is_japanese());
