@@ -42,7 +42,7 @@ check-assume-shapes-as-evaluated = shapes and strides are as evaluated
 check-assume-only-file = no other file provides it
 check-assume-not-static = it is not linked in statically
 check-reason-holds = { $who } saw it: { $saw }
-check-reason-contradicts = { $who } saw otherwise: { $saw }
+check-reason-contradicts = { $who } saw a different result: { $saw }
 check-reason-not-there = { $who } checked everything and did not find it; it saw its canary and did not disturb the program
 check-reason-partial = { $who } did not see everything: { $missing }
 check-reason-range-gap = { $parameter } { $gap } was not checked
@@ -81,7 +81,7 @@ check-title-claim = claim
 check-title-grade = grade
 check-title-rung = rung
 check-title-page = page
-check-title-text = says
+check-title-text = statement
 check-title-why = because
 check-title-closes = settled by
 check-phase = Phase { $id }: { $name }
@@ -146,7 +146,7 @@ check-screen-refuted-title = refuted
 check-screen-open-title = open
 check-only-none = None of these { $count } claims is { $only }.
 check-expected-word = { $word }: { $conclusion }
-check-expected-question = Do all claims that should hold, hold?
+check-expected-question = Do all claims hold that are expected to hold?
 check-failed = { $refuted } refuted and { $open } open of { $total } { $total ->
     [one] claim
    *[other] claims

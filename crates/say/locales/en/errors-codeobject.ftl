@@ -51,7 +51,7 @@ codeobject-ordinal = { $ordinal } of { $entry }
 codeobject-too-large = it is too large for this machine
 codeobject-unpacked-size = it unpacks to { COUNT($got, "byte", "bytes") }, but the header says { $stated }
 codeobject-stream-stalls = the stream makes no progress
-codeobject-stream-end = the stream does not end where the header says
+codeobject-stream-end = the stream does not end at the position given in the header
 codeobject-no-ar = this is a thin archive, whose members are separate files, or no archive at all
 codeobject-no-end-mark = the end mark is missing
 

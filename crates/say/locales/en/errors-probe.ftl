@@ -17,7 +17,7 @@ probe-missing-unread = the index lists it, but it cannot be read
 # Lanes
 probe-lane-form = { $text } is not a lane: write NAME='VARIABLE=VALUE ...', or NAME= for a lane that sets nothing
 probe-lane-twice = two lanes are called { $name }: each needs a name of its own
-probe-lane-alone = a single lane cannot be compared: give --lane twice
+probe-lane-alone = a single lane cannot be compared: specify --lane twice
 probe-lane-port = the command sets a port of its own ({ $words }), but each lane needs another one: write {"{"}port{"}"} there, or leave it out
 probe-lane-unset = the command has {"{"}{ $variable }{"}"}, but lane { $lane } does not set { $variable }
 probe-serving-port = a port for the server

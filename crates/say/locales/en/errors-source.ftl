@@ -1,13 +1,13 @@
 # Trees
-source-tree-missing = { $path }: no such file or directory; give a directory, REPO@REV, or a .crate, .tar.gz or .zip archive
+source-tree-missing = { $path }: no such file or directory; specify a directory, REPO@REV, or a .crate, .tar.gz or .zip archive
 source-tree-no-repository = { $repo }: not a git repository (neither .git nor a bare repository was found)
 source-tree-no-revision = { $repo }: there is no revision { $rev }{ $hint }: { $said }
 source-tree-shallow = {" "}(the clone is shallow)
-source-tree-no-git = git could not be run: { $error }; install git, or give a checked-out directory
+source-tree-no-git = git could not be run: { $error }; install git, or specify a checked-out directory
 source-tree-git = git { $what } in { $repo } failed: { $said }
 source-tree-content-missing = { $path }: its content is not in this clone (shallow or partial); fetch it, or use a full clone
 source-tree-file-too-large = { $path } is { COUNT($size, "byte", "bytes") }, over the limit of { $limit } for one source file
-source-tree-too-large = { $path } has more than { $limit } of sources; give the directory that contains ggml
+source-tree-too-large = { $path } has more than { $limit } of sources; specify the directory that contains ggml
 source-tree-archive = { $path } is not a supported archive ({ $what }); supported: .crate, .tar.gz, .tar and .zip
 source-tree-archive-damaged = { $path }: the archive is truncated or damaged after { COUNT($members, "member", "members") } ({ $what }); fetch it again
 source-archive-name = the name of a member is longer than { $most } bytes
@@ -21,12 +21,12 @@ source-limit-files = 400,000 files
 source-limit-sources = 1 GiB or 400,000 files
 
 # Rules and devices
-source-no-dispatcher = { $tree } has no ggml dispatcher: none of its .cu files has a case for { $op }. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{ $hint }
+source-no-dispatcher = { $tree } has no ggml dispatcher: none of its .cu files has a case for { $op }. Specify the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{ $hint }
 source-no-sources = {" "}(this one has no sources at all)
 source-unit-unread = . This file could not be read: { $error }
 source-no-vulkan = { $tree } has no Vulkan backend: it contains no ggml-vulkan.cpp
 source-dispatcher-unreadable = { $place }: { $why }; the dispatcher cannot be read
-source-device-unknown = { $name } is not a known GPU. Give a target (gfx1201, sm_90) or a card (rx-9070-xt, mi300x)
+source-device-unknown = { $name } is not a known GPU. Specify a target (gfx1201, sm_90) or a card (rx-9070-xt, mi300x)
 
 # What a user gives a build and its program
 source-input-unread = { $tree }: the defines of the backend are unknown, because its build files could not be read to the end ({ $why })
@@ -45,9 +45,9 @@ source-cmake-defines = { $file }: more than { $most } defines
 
 # Histories and atlases
 source-history-nothing = no commit between { $since } and { $until } changes the GPU backend: there is no history to show
-source-history-no-ancestor = { $since } is not an ancestor of { $until } on the main line: a history follows first parents from an ancestor to a descendant. Give the older revision to --since; to compare two revisions of which neither is an ancestor of the other, use `diff`
-source-atlas-not-ours = { $folder } contains other files and no atlas: give an empty or a new folder
-source-atlas-other-question = { $folder }/state.json was written with other options or by another version: give another folder, or remove this one
+source-history-no-ancestor = { $since } is not an ancestor of { $until } on the main line: a history follows first parents from an ancestor to a descendant. Specify the older revision with --since; to compare two revisions of which neither is an ancestor of the other, use `diff`
+source-atlas-not-ours = { $folder } contains other files and no atlas: specify an empty or a new folder
+source-atlas-other-question = { $folder }/state.json was written with other options or by another version: specify another folder, or remove this one
 source-atlas-no-release = { $repo } has no release to read: it has no tag such as b6000{ $since }
 source-atlas-since = {" "}since { $since }
 
@@ -64,7 +64,7 @@ source-trace-too-many = { $trace }: { $count } launches are too many to compare
 # Graphs in files
 source-written-line = line { $line } is not a tensor (NAME = [OPERATION] TYPE SIZES ...): { $what }
 source-written-outside = line { $line } is outside of any graph: { $what }
-source-written-unknown = line { $line } names { $name }, which no line above it defines
+source-written-unknown = line { $line } refers to { $name }, which is not defined above it
 source-written-too-large = line { $line }: a tensor of this size is larger than any memory
 source-written-too-many = line { $line }: the tensor has more sources or parameters than ggml allows
 source-written-mixed = line { $line }: some lines have addresses and others have none
@@ -126,8 +126,8 @@ source-open-compiled = it is unknown whether the build compiles this file: this 
 source-open-supports = the function that accepts or refuses operations is not understood
 source-open-refused = { $name } refuses this operation, so the backend does not get it
 source-open-accepts = the result of { $name } for this operation is unknown
-source-open-one-define = no build file says whether { $name } is defined; the result depends on it
-source-open-several-defines = no build file says whether { $names } are defined; the result depends on them
+source-open-one-define = no build file states whether { $name } is defined; the result depends on it
+source-open-several-defines = no build file states whether { $names } are defined; the result depends on them
 source-open-version-value = the value of { $name } is unknown (set it with -D { $name }=VALUE); the result for { $value }, the assumed value, differs from that for { $other }
 source-open-call = this call is not followed
 source-open-occupancy = the number of blocks of the kernel that fit on a multiprocessor (1 to { $most }) depends on its registers
@@ -162,6 +162,6 @@ source-open-vulkan-tiles = the available tiles are unknown
 source-open-vulkan-tile = the chosen tile is unknown
 source-open-vulkan-aligned = the alignment of rows is unknown
 source-open-vulkan-types = the types of this product are unknown
-source-open-vulkan-no-name = the tree names no pipeline for these types
+source-open-vulkan-no-name = the tree has no pipeline name for these types
 source-open-vulkan-other = the matrix product is passed to { $name }, which is not evaluated
 source-shape-part = { $part }: { $why }

@@ -1,5 +1,5 @@
 uprobe-bad-jump = the BPF program has an invalid jump target at instruction { $at }
-uprobe-give-path = give the path of a program after --
+uprobe-give-path = specify the path of a program after --
 uprobe-processes = the Linux kernel's process records (perf_event_open)
 uprobe-perfmon = run as root, or give the program CAP_PERFMON
 uprobe-map-or-probe = a BPF map or probe
@@ -7,7 +7,7 @@ uprobe-root-or-user = run as root, or as the process's user
 uprobe-the-library = the library
 uprobe-removing = { $events }: removing { $name }
 uprobe-tracefs-path = tracefs does not accept a path with spaces or `#`
-uprobe-not-a-runtime = not a GPU runtime or BLAS library by its name or SONAME
+uprobe-not-a-runtime = neither its name nor its SONAME is that of a GPU runtime or BLAS library
 uprobe-no-number = the probe { $event } was created, but has no ID
 uprobe-library-in-memory = a library in memory
 uprobe-run-as-root = run as root

@@ -15,4 +15,4 @@ why-fix-remote = { $url } is not on this machine: nothing was changed
 why-fix-user = process { $pid } belongs to { $user }; nothing was changed. Run the same command as that user, after sudo -u { $user }
 why-undo-none = no fix { $n } is active: `whichkernel why --fix 1 --measure --yes` keeps one if it is faster
 why-undo-gone = process { $pid }, which fix { $n } started, has ended: there is nothing to undo
-why-yes-needs-fix = --yes runs the plan of --fix N --measure or --undo N: give one of them
+why-yes-needs-fix = --yes runs the plan of --fix N --measure or --undo N: specify one of them

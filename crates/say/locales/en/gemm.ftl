@@ -1,7 +1,7 @@
 # explain gemm, diff --gemm, map --library, inspect --lint
 gemm-asked = { $product } on { $gpu } ({ $target }), { $library } { $version } of { $runtime }
 gemm-chosen = Solution { $index }
-gemm-set = One of { $count } solutions: no table has this size, and the library takes whichever of them is first in memory
+gemm-set = One of { $count } solutions: no table has this size, and the library uses the solution that happens to be first in memory
 gemm-none = No solution: the library has none for this product, or refuses the call
 gemm-gemv = rocBLAS calls its own gemv kernel instead of a Tensile solution
 gemm-not-computed = Not computed: { $why }
@@ -69,7 +69,7 @@ gemm-diff-more = { $count ->
    *[other] { $count } more products differ; --format csv lists all
 }
 gemm-map-title = { $library } { $version } of { $runtime } on { $gpu } ({ $target }): { $type } { $trans }, K = { $k }
-gemm-map-axes = Rows are M, columns are N; cells are M x N of the macro tile
+gemm-map-axes = Rows are M, columns are N; each cell is the macro tile (M x N)
 gemm-lint-title = { $library } catalog for { $target }: { $count ->
     [0] no findings
     [one] 1 candidate
@@ -109,7 +109,7 @@ gemm-launched-other = The library launched another kernel: { $kernel }
 gemm-page-title = Macro tiles of { $library } on { $target }, K = { $k }
 gemm-page-lead = { $gpu } ({ $target }), { $library } of { $runtime }: { $type } { $trans }, K = { $k }. Rows are M, columns are N. A cell is the macro tile that the library chooses for the product.
 gemm-page-shade = The darker a cell, the larger the tile.
-gemm-page-set = the library takes one of several solutions by their order in memory
+gemm-page-set = the library chooses one of several solutions by their order in memory
 gemm-page-none = no solution, or rocBLAS calls its own gemv kernel
 gemm-page-unknown = not computed
 gemm-page-tiles = Tiles

@@ -39,5 +39,5 @@ isa-recorded = { $count } { $count ->
 } written to the ledger
 isa-list-stub = stub ({ $kind }): it computes nothing
 isa-file-unread = not read, its code is unknown: { $path }
-isa-has-nothing = no instruction starts with { $what }, and it is not a family ({ $families })
+isa-has-nothing = no instruction starts with { $what }, which is not a family either ({ $families })
 isa-spirv-others = { $file } has no AMD GPU code. It has { COUNT($modules, "SPIR-V module", "SPIR-V modules") }, not all for Vulkan: OpenCL or Level Zero drivers compile the others. `whichkernel inspect { WORD($file) } --modules` shows what they are for, and counts their instructions

@@ -38,7 +38,7 @@ probe-mark-shared = Some requests were evaluated together with others: their col
 probe-mark-no-batch = It is unknown how this server splits a prompt, so the columns are unknown too.
 probe-mark-checkpoint = The server split a prompt at one of its checkpoints: its columns are unknown.
 probe-open-cpu = No path: the server computes on the CPU. Use --gpu to see the rules for a GPU.
-probe-open-no-gpu = No path: the server does not report its GPU. Give it with --gpu.
+probe-open-no-gpu = No path: the server does not report its GPU. Specify it with --gpu.
 probe-open-no-version = No path: the server does not report its build.
 probe-open-no-table = No path: there are no built-in rules for this GPU and type.
 probe-open-beyond-tables = No path for the widest evaluations: the built-in rules end at 1024 columns. `whichkernel source TREE` evaluates any number.
@@ -50,9 +50,9 @@ probe-recorded = Recorded { $count } { $count ->
     [one] observation
    *[other] observations
 } in { $place }.
-probe-none-found = No listening server was found on this machine. Start one, or give its address (http://HOST:PORT).
-probe-several-found = Several servers are listening on this machine. Give the address of one: { $list }
-probe-hidden-found = { $role } is running (process { $pid }), but this user may not read its sockets, so its address is unknown. Give it (http://HOST:PORT).
+probe-none-found = No listening server was found on this machine. Start one, or specify its address (http://HOST:PORT).
+probe-several-found = Several servers are listening on this machine. Specify the address of one: { $list }
+probe-hidden-found = { $role } is running (process { $pid }), but this user may not read its sockets, so its address is unknown. Specify it (http://HOST:PORT).
 probe-found = Found { $role } at { $url }.
 probe-speed = Speed, median (minimum to maximum) of { COUNT($runs, "run", "runs") }:
 probe-column-runs = Runs
@@ -103,4 +103,4 @@ probe-progress-cold = cold start, round { $round } of { $rounds }
 probe-progress-parallel = { COUNT($count, "request", "requests") } at the same time
 probe-progress-power = { $rounds } rounds detect jumps of about { $smallest } % and more; a jump of 10 % needs { COUNT($needed, "round", "rounds") }
 probe-declared-batch = one more micro-batch after every { COUNT($tokens, "token", "tokens") }
-probe-declared-path = { $ty }: { $path } to { $then } after { COUNT($last, "column", "columns") } ({ $version })
+probe-declared-path = { $ty }: { $path } changes to { $then } after { COUNT($last, "column", "columns") } ({ $version })

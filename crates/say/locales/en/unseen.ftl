@@ -86,7 +86,7 @@ unseen-unchecked-why = too many launches in too short a time to check their retu
 unseen-no-returns = whether launches were accepted
 unseen-no-returns-why = return values are not checked without BPF
 unseen-names-before = names of functions that the program obtained before the attach
-unseen-names-before-why = the process memory that holds them could not be read
+unseen-names-before-why = the process memory that contains them could not be read
 unseen-names-guessed = certainty of some names
 unseen-names-guessed-why = they were read from the driver's internal objects, by a method that gave the right name for every known function
 unseen-registrations = names of some kernels of { $library }
@@ -129,7 +129,7 @@ unseen-outside-second-runtime-why = another library in the process has the same 
 unseen-outside-opened-apart = launches by { $who } in process { $process }
 unseen-outside-opened-apart-why = it was opened with { $detail }, so its calls do not reach the preload library
 unseen-outside-address = launches by { $who } in process { $process }
-unseen-outside-address-why = it holds the address of the runtime's own { $detail } and can call it directly
+unseen-outside-address-why = it has the address of the runtime's own { $detail } and can call it directly
 unseen-threw = { $count } { $count ->
     [one] call
    *[other] calls

@@ -136,7 +136,7 @@ doctor-env-library-path = ローダーが最初に探すディレクトリ
 # よくある事例
 doctor-case-card-no-kfd = AMD のカード（{ $slot } の { $device }、ドライバー { $driver }）は PCI バスにありますが、計算ドライバー（KFD）が認識していません。ROCm のランタイムからは使えません。
 doctor-case-card-no-nvidia = NVIDIA のカード（{ $slot } の { $device }、ドライバー { $driver }）は PCI バスにありますが、NVIDIA のドライバーがロードされていません。
-doctor-case-kfd-missing = Linux カーネルは GPU を認識していますが、/dev/kfd がありません。ROCm のプログラムは GPU を見つけられず、CPU で動きます。
+doctor-case-kfd-missing = Linux カーネルは GPU を認識していますが、/dev/kfd がありません。ROCm のプログラムは GPU を検出できず、CPU で動きます。
 doctor-case-kfd-container-fix = コンテナを --device /dev/kfd --device /dev/dri --group-add render で起動する
 doctor-case-kfd-denied = このユーザーは /dev/kfd を開けないため（{ $error }）、このユーザーの ROCm プログラムは GPU を見つけられません。
 doctor-case-service-group = サービスを動かしているユーザー { $user } は render グループに入っていません。GPU を開けず、CPU で動きます。

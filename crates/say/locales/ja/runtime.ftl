@@ -34,7 +34,7 @@ runtime-plan-size-targets = ダウンロード量: { $download }、展開後: { 
 runtime-plan-left-out = 含めないもの: { $package }（{ $reason }）
 runtime-plan-signatures = 署名とハッシュは apt が検証します。ただし、この専用の apt ルートでは、Release ファイルの Valid-Until だけは確認しません
 runtime-why-part = 指定されていない構成 { $part } のパッケージです
-runtime-why-debconf = インストール時の質問用です。ここでは何もインストールしません
+runtime-why-debconf = インストール時に質問するためのパッケージです。ここでは何もインストールしません
 runtime-why-download = モデルのダウンロード用です。ここではモデルをパスで指定します
 runtime-why-rocsolver = GPU 版 LAPACK です。ggml は使いません
 
