@@ -58,7 +58,7 @@ source-graph-experts = the model uses { $used } experts at a time, but has { $co
 source-graph-dimensions = the tensor { $name } has the dimensions { $dims }, which no graph of this family has
 source-graph-too-large = { $what } is larger than in any model
 source-graph-sizes = a dimension of the model is zero, or larger than in any model
-source-trace-no-evaluation = { $trace }: no evaluation of { COUNT($columns, "column", "columns") } in it
+source-trace-no-evaluation = { $trace } contains no evaluation of { COUNT($columns, "column", "columns") }
 source-trace-too-many = { $trace }: { $count } launches are too many to compare
 
 # Graphs in files

@@ -1,5 +1,5 @@
-why-no-server = no server found on this machine. Name one with `whichkernel why URL`, or a model file with `whichkernel why --model FILE --gpu CARD`
-why-several = several servers run here; which one? { $list }
+why-no-server = no server found on this machine. Specify one with `whichkernel why URL`, or a model file with `whichkernel why --model FILE --gpu CARD`
+why-several = several servers run here; specify one: { $list }
 why-no-process = no server with process ID { $pid } runs here
 why-no-name = no running server is called { $name }
 why-no-answer = { $url } does not answer: { $why }

@@ -44,7 +44,7 @@ probe-open-no-table = No path: there are no built-in rules for this GPU and type
 probe-open-beyond-tables = No path for the widest evaluations: the built-in rules end at 1024 columns. `whichkernel source TREE` evaluates any number.
 probe-open-experts = No path for experts: they have separate rules.
 probe-open-undetermined = No path: the rules do not determine it.
-probe-open-releases-differ = No path for some: the releases before and after this server declare different paths.
+probe-open-releases-differ = No path for some types: the releases before and after this server declare different paths.
 probe-ended = The run ended early: { $why }. The results up to then are shown above.
 probe-recorded = Recorded { $count } { $count ->
     [one] observation
@@ -70,7 +70,7 @@ probe-power-none = Jumps in the time were not searched for: this needs --sweep w
 probe-quantization = Quantization: { $level }
 probe-left-out = Left out: { $what }: { $why }
 probe-open-other-backend = No path: the server's backend has its own rules, which are not built in. Use --gpu to see ggml's HIP and CUDA rules.
-probe-open-several-seen = No single path for some: matrices of the same type and width took different paths.
+probe-open-several-seen = No single path for some types: matrices of the same type and width took different paths.
 probe-column-launches = Launches
 probe-column-kernels = Kernels [columns]
 probe-watched = Watched by { $observer }: { COUNT($launches, "launch", "launches") }, { $outside } of them outside of any prompt; rung: { $rung }. Watching slows the server slightly.

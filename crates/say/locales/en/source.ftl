@@ -1,6 +1,6 @@
 # source
 source-preset = { $vendor } build ({ $preset }): { $defines }
-source-open-define = No build file defines { $name }, and some rows depend on it. They are reported as UNDETERMINED. Decide it with -D { $name } or -U { $name }.
+source-open-define = No build file defines { $name }, and some rows depend on it. They are reported as UNDETERMINED. Set it with -D { $name } or -U { $name }.
 source-open-version = The value of { $name } is unknown, and some rows depend on it. They are reported as UNDETERMINED. Set it with -D { $name }=VALUE.
 source-assumed = Assumed values: { $list }. Override one with -D NAME=VALUE. Rows that depend on one are reported as UNDETERMINED.
 source-assumed-fixed = Assumed values: { $list }. Other values were not tried: `source` tries them for at most 64 rows. Set one with -D NAME=VALUE.

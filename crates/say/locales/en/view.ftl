@@ -35,7 +35,7 @@ view-of-processes = { $count ->
     [one] { $calls } of process { $pids }
    *[other] { $calls } of processes { $pids }
 }
-view-perf = every launch of every process that uses a runtime's file, from its registers
+view-perf = every launch of every process that uses a runtime's file, read from the CPU registers
 view-preload = launches through dynamic symbols, of a program that is started with the preload library of whichkernel
 view-preload-blind-programs = programs with a static runtime, and set-user-ID programs
 view-preload-calls = launches through dynamic symbols

@@ -1,7 +1,7 @@
 # the web page
 web-no-file = no file was chosen
 web-not-read = the browser could not read the file; it may have been changed or removed since it was chosen
-web-tokens = a number from 1 to { $most }
+web-tokens = enter a number from 1 to { $most }
 web-one-type = weight type
 web-mix = mostly { $main }, also { $others }
 web-decode = writing an answer

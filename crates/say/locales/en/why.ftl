@@ -16,7 +16,7 @@ why-says-nothing-wrong-found = Nothing wrong found
 why-says-nothing-wrong-but = Nothing wrong found in what could be checked
 why-says-not-known = Unknown whether this server is slow: { $why }
 why-says-not-known-model = Unknown: { $why }
-why-says-expected-fine-context = Nothing slow expected up to about { COUNT($tokens, "token", "tokens") } of context
+why-says-expected-fine-context = No slowdown expected up to about { COUNT($tokens, "token", "tokens") } of context
 why-says-on-cpu = The model runs on the CPU; no GPU was found
 
 why-head-speed = Speed
@@ -213,7 +213,7 @@ why-plan-measures = { $starts } starts with the fix and { $starts } without, in 
 why-plan-afterwards = keeps the fix only if it is faster; restores the old setting otherwise
 why-plan-not-run = Nothing was changed. To run this plan:
 why-plan-by-hand = This fix is not applied automatically. Run the command, then: whichkernel why
-why-run-faster = Faster: { $what } { $before } -> { $after } t/s, { $ratio } times
+why-run-faster = Faster: { $what } { $before } -> { $after } t/s, { $ratio } times as fast
 why-run-slower = Slower with fix { $n }: { $what } { $before } -> { $after } t/s
 why-run-unclear = No difference detected
 why-run-failed = Fix { $n } failed; the old setting is back
