@@ -264,7 +264,7 @@ impl Stage {
         Ok(run)
     }
 
-    /// Waits until ten steps in a row bring no new launches, then returns the number of launches. On a busy machine, the
+    /// Waits until ten steps in a row show no new launches, then returns the number of launches. On a busy machine, the
     /// launches of the last answer arrive late.
     fn settled(&mut self) -> Result<u64, WatchError> {
         let (since, mut quiet) = (Instant::now(), 0);

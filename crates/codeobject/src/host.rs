@@ -49,7 +49,7 @@ pub struct Wrapper {
     pub bundle_address: u64,
     /// The file offset of the bundle, if it is in the file.
     pub bundle_offset: Option<u64>,
-    /// The number of the code in a kpack archive beside the file, if it was moved there. Then the pointer leads to the
+    /// The number of the code in a kpack archive next to the file, if it was moved there. Then the pointer leads to the
     /// reference.
     pub packed: Option<u32>,
 }

@@ -127,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// The only card of this machine, not counting an integrated GPU beside it.
+    /// The only card of this machine, not counting an integrated GPU.
     pub fn only_gpu(&self) -> Option<&Gpu> {
         let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
         match (cards.next(), cards.next(), self.gpus.as_slice()) {

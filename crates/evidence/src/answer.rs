@@ -25,7 +25,7 @@ struct Voice {
     accounts: BTreeSet<Witness>,
 }
 
-/// The name under which the grading is listed, beside the observers whose observations it grades.
+/// The name under which the grading is listed, in addition to the observers whose observations it grades.
 pub const JUDGE: &str = "judge";
 
 pub(crate) fn conclude(

@@ -166,7 +166,7 @@ pub struct Citation {
     pub saw: say::Kept,
     pub time: String,
     pub evidence: Vec<String>,
-    /// A short name of the subject for people: `ollama 4fda6980`, `debian-sid`.
+    /// A short name of the subject for users: `ollama 4fda6980`, `debian-sid`.
     #[serde(skip)]
     pub of: String,
     /// The target that the subject is compiled for or was asked about. The same file or rule gives other results for

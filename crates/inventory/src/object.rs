@@ -136,7 +136,7 @@ pub struct ObjectReport {
     /// Kernels whose descriptor and metadata differ.
     pub differing: u64,
     pub contradictions: Vec<Contradiction>,
-    /// Its kpack archive; None if it is in the file itself.
+    /// The kpack archive of the code object; None if it is in the file itself.
     pub archive: Option<PathBuf>,
     /// Offsets are relative to the entry.
     pub problems: Vec<Error>,

@@ -1,7 +1,7 @@
 //! Skips observers whose inputs have not changed: the files of every runtime, the question, and this program itself.
 //!
 //! An observer that only reads files gives the same result for the same files, and its last run is in the ledger. A
-//! file beside the ledger stores a hash of its inputs for each question, so that several investigations can share a
+//! file next to the ledger stores a hash of its inputs for each question, so that several investigations can share a
 //! ledger. If anything differs, or that file is missing, everything is observed again.
 
 use observe::ObserveContext;

@@ -241,7 +241,7 @@ pub struct Blas {
     pub time_ns: u64,
     pub stream: u64,
     pub graph: u32,
-    /// One of `blas::*`.
+    /// The function, one of `blas::*`.
     pub call: u32,
     pub trans_a: u32,
     pub trans_b: u32,

@@ -229,7 +229,7 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     let (mut found, power) = changes(&points);
     for change in &mut found {
         let before = points.iter().rev().map(|point| point.length).find(|length| *length < change.at);
-        // One or two lengths beside the place count as the place: noise makes neighbours indistinguishable.
+        // One or two lengths next to a step count as the same position: noise makes neighbours indistinguishable.
         let (from, to) = (before.unwrap_or(change.at).saturating_sub(2), change.at + 1);
         let near = |last: u64| (from..=to).contains(&last);
         change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone().into()).collect();

@@ -162,7 +162,7 @@ fn read_below(dir: &Path, path: &Path, left: &mut u64) -> std::io::Result<String
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `*.log` files beside the index, the start before the load.
+/// `*.log` files next to the index, the start before the load.
 fn logs(dir: &Path, left: &mut u64) -> Vec<(String, String)> {
     let names =
         std::fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());

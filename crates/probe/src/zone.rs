@@ -30,7 +30,7 @@ pub struct Zone {
     pub rung: Rung,
     /// Why the path is unresolved, or the rule of the inference; `seen` if a watch observed it.
     pub rule: String,
-    /// The path that the rules declare, beside the observed one.
+    /// The path that the rules declare, in addition to the observed one.
     pub declared: Option<String>,
     /// The kernels that a watch saw for this type and width.
     pub kernels: Vec<String>,

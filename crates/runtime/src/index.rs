@@ -1,4 +1,4 @@
-//! The index of a runtime in the cache: `index.json` beside the tree, with versions, hashes and omissions.
+//! The index of a runtime in the cache: `index.json` next to the tree, with versions, hashes and omissions.
 
 use crate::{
     cache::Cache,

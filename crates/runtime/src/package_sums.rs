@@ -1,5 +1,5 @@
-//! The checksums that a Debian package brings for its files (`var/lib/dpkg/info/PACKAGE.md5sums`, deb-md5sums(5)). They show
-//! whether a file was damaged since; they do not protect against an attacker.
+//! The checksums that a Debian package contains for its files (`var/lib/dpkg/info/PACKAGE.md5sums`, deb-md5sums(5)).
+//! They show whether a file was damaged since; they do not protect against an attacker.
 
 use md5::{Digest, Md5};
 use std::collections::HashMap;

@@ -50,7 +50,7 @@ impl File {
     }
 }
 
-/// The language of all text for people. A key that is missing in one language falls back to English.
+/// The language of all text for users. A key that is missing in one language falls back to English.
 pub struct Lang {
     code: &'static str,
 }

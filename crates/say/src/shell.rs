@@ -106,7 +106,7 @@ fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c)
 }
 
-/// Control characters, and those that reorder or hide what is beside them.
+/// Control characters, and those that reorder or hide the characters next to them.
 fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

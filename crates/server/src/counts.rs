@@ -27,7 +27,7 @@ pub struct Counts {
     pub model: Option<String>,
     /// llama-server's slot.
     pub slot: Option<u64>,
-    /// The number of generated tokens from a second field (`tokens_predicted` beside `timings.predicted_n`).
+    /// The number of generated tokens from a second field (`tokens_predicted` in addition to `timings.predicted_n`).
     pub eval_count_again: Option<u64>,
     /// The field of an invalid duration.
     pub no_time: Option<&'static str>,

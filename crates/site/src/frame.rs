@@ -14,7 +14,7 @@ pub const TOKENS: &str = include_str!("../assets/tokens.css");
 pub const STYLE: &str = include_str!("../assets/report.css");
 pub const SCRIPT: &str = include_str!("../assets/report.js");
 
-/// Nothing is loaded from elsewhere; only the script beside the page runs.
+/// Nothing is loaded from elsewhere; only the script next to the page runs.
 const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
 pub fn whole(page: &Page, study: &Study<'_>) -> String {

@@ -73,7 +73,7 @@ pub struct Input<'a> {
     pub version: &'a str,
     /// Set while the pages are served during recording: their version, for which the pages poll their server.
     pub live: Option<&'a str>,
-    /// Set for strangers: pages without content are left out.
+    /// Set for a published report: pages without content are left out.
     pub published: Option<&'a Publication>,
 }
 

@@ -45,7 +45,7 @@ pub struct Preset {
     pub of_file: Vec<(String, Defines)>,
     /// The origin of each define: file and line, or the basis of an assumption.
     pub origin: BTreeMap<String, String>,
-    /// CMake options met on the way. An unset define with the name of an option is off, not unknown.
+    /// CMake options in the files that were read. An unset define with the name of an option is off, not unknown.
     pub options: BTreeMap<String, String>,
     /// Defines that build files mention without settling whether they are set.
     pub unsure: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! The question in the words that people type: each word is recognised as a GPU, a type, a number or a version.
+//! The question in the words that users type: each word is recognised as a GPU, a type, a number or a version.
 
 use crate::Device;
 use crate::decision_table::{COLUMNS, all};

@@ -140,8 +140,8 @@ pub struct Dispatch {
     pub buffer: u64,
     /// Work groups; zeros if the device reads them from memory.
     pub groups: [u32; 3],
-    /// One of `how::*`. The bits from `how::TIMED` on are its number among the timed dispatches of its buffer, 0 if it
-    /// is not timed.
+    /// The kind of dispatch, one of `how::*`. The bits from `how::TIMED` on are its number among the timed dispatches
+    /// of its buffer, 0 if it is not timed.
     pub how: u32,
 }
 
@@ -183,7 +183,7 @@ pub struct Submit {
 pub struct Done {
     pub time_ns: u64,
     pub handle: u64,
-    /// One of `done::*`.
+    /// The kind of completion, one of `done::*`.
     pub what: u32,
     pub reserved: u32,
 }

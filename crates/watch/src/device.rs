@@ -37,7 +37,7 @@ impl Maker {
         }
     }
 
-    /// By the runtime's file name.
+    /// Recognises the maker by the runtime's file name.
     pub fn of_library(path: &str) -> Maker {
         match path.rsplit('/').next() {
             Some(name) if name.starts_with("libcuda") => Maker::Nvidia,
@@ -149,7 +149,7 @@ impl Devices {
         self.judge(at, held(pid));
     }
 
-    /// The same for a process that we started, or its descendants, if the launch does not carry a process id.
+    /// The same for a process that we started, or its descendants, if the launch has no process id.
     pub fn launched_in(&mut self, pids: impl IntoIterator<Item = u32>, maker: Maker) {
         let at = (0, maker);
         for pid in pids {

@@ -312,7 +312,7 @@ gaps! {
         NoKernelLine = "no-kernel-line", Launches;
         /// Calls that several logs reported.
         ToldTwice { ways: String } = "told-twice", Calls;
-        /// A write-ahead log exists beside a database.
+        /// A write-ahead log exists next to a database.
         WriteAhead = "write-ahead", Launches;
         /// Dispatches without device times.
         Timeless = "timeless", Launches;
@@ -361,7 +361,7 @@ impl Gap {
 }
 
 impl Unseen {
-    /// The key for programs.
+    /// The key in JSON.
     pub fn key(&self) -> &'static str {
         self.gap.sentences().what.trim_start_matches("unseen-")
     }

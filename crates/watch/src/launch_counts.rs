@@ -60,7 +60,7 @@ pub struct Row {
     pub share: f64,
     /// The device on which the kernel was launched; None if the tally has no processes.
     pub device: Option<DeviceKind>,
-    /// The device time of those launches that were timed; None if none was.
+    /// The device time of those launches that were timed; None if no launch was timed.
     pub took: Option<Took>,
 }
 

@@ -1,5 +1,5 @@
 //! The question of the first page: each field is understood by itself, and the answer comes with everything that is
-//! drawn beside it.
+//! drawn with it.
 
 use crate::said::{Said, error, message};
 use say::shell::CommandLine;

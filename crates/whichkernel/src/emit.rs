@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-/// How an answer is shown to people. Every [`Answer`] can already be written as JSON.
+/// How an answer is shown to users. Every [`Answer`] can already be written as JSON.
 pub trait Show: Answer {
     /// The content for text, CSV and Markdown; None for an answer that is not a table and has only text and JSON.
     fn table(&self, lang: &Lang) -> Option<Table>;
@@ -21,7 +21,7 @@ pub trait Show: Answer {
     }
 }
 
-/// The formats for people and tables. JSON is not included, because it is created only here, from the answer itself.
+/// The formats for users and tables. JSON is not included, because it is created only here, from the answer itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
     Text,

@@ -137,7 +137,7 @@ pub struct Rules {
     pub exact: bool,
     pub target: String,
     pub kind: String,
-    /// From, to, path.
+    /// Ranges of column counts: from, to, path.
     pub stretches: Vec<(u64, u64, String)>,
     /// The tile of the kernel for long prompts.
     pub tile: Option<i64>,

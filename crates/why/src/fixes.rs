@@ -90,7 +90,7 @@ fn unquoted(words: &[String]) -> Option<String> {
     (!words.is_empty() && words.iter().all(plain)).then(|| words.join(" "))
 }
 
-/// Writes these lines beside a service's own file and restarts it; also returns the command that undoes this.
+/// Writes these lines next to a service's own file and restarts it; also returns the command that undoes this.
 fn drop_in(unit: &Unit, lines: &[String]) -> (String, String) {
     let name = &unit.name;
     let (root, systemctl, dir) = match unit.of_user {

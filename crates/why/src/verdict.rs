@@ -127,7 +127,7 @@ pub struct MemoryPlan {
     pub weights: u64,
     pub kv_per_token: f64,
     pub vram: u64,
-    /// Tokens whose cache fits beside the weights. Compute buffers are not counted.
+    /// Tokens whose cache fits in memory with the weights. Compute buffers are not counted.
     pub tokens: u64,
 }
 

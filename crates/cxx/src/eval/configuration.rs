@@ -1,6 +1,6 @@
 //! Configurations of hand-offs: up to three values with up to three numbers each, over all inputs of the run.
 //!
-//! An unknown value never ends a run: the hand-off remains valid, and the value carries the reason why it is unknown.
+//! An unknown value never ends a run: the hand-off remains valid, and the value has the reason why it is unknown.
 
 use super::machine::Machine;
 use super::records::{Run, Stop};

@@ -32,7 +32,7 @@ struct Change {
     after: Option<Value>,
 }
 
-/// One way through a call.
+/// One path through a call.
 struct Way {
     /// None if the call ended with the hand-off that was searched for.
     result: Option<Value>,

@@ -218,8 +218,8 @@ impl<'p> Relevance<'p> {
                 }
             }
         }
-        // If the define is used in code or through another name, also try the smallest and the largest value, besides
-        // the numbers that it is compared with there.
+        // If the define is used in code or through another name, also try the smallest and the largest value, in
+        // addition to the numbers that it is compared with there.
         let mut changed = Changed { seen: groups.iter().copied().collect(), ..Changed::default() };
         changed.change(name);
         self.spread(&mut changed);

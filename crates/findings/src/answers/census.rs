@@ -58,7 +58,7 @@ struct CountedGroup {
     facts: Option<Facts>,
 }
 
-/// Only when grouped by kernel.
+/// Present only when grouped by kernel.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Facts {
     name: String,

@@ -108,7 +108,7 @@ pub struct ObjectCensus {
     pub undecoded: Vec<u64>,
     pub cut: Vec<u64>,
     pub unread: Vec<Unread>,
-    /// The object's data, which all its kernels may use. Only if bytes were requested.
+    /// The object's data, which all its kernels may use. Present only if bytes were requested.
     pub shared: Option<Digest>,
 }
 

@@ -40,7 +40,7 @@ pub struct Group {
     pub code: u64,
     /// Instructions outside any function.
     pub outside: u64,
-    /// Only when grouped by kernel.
+    /// Present only when grouped by kernel.
     pub facts: Option<KernelFacts>,
     pub proof: Option<Proof>,
     /// The kind of stub; only when grouped by kernel.

@@ -9,7 +9,8 @@ use say::{Message, Say as _};
 use std::path::{Path, PathBuf};
 
 say::named! {
-    /// The location of a library: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
+    /// The location of a library: next to the program (an Ollama bundle, a build tree, an unpacked runtime) or in the
+    /// system.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Origin: name {
         Program = "program",
@@ -126,7 +127,7 @@ fn origin(path: &Path, program: &Path) -> Origin {
     if text.starts_with("/opt/rocm") {
         return Origin::Rocm;
     }
-    // `bin/ollama` with `lib/ollama/...` beside it, or libraries in the program's own directory.
+    // `bin/ollama` with `lib/ollama/...` next to it, or libraries in the program's own directory.
     let bundle = program.parent().is_some_and(|dir| {
         let system = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"].iter().any(|d| dir == Path::new(d));
         !system && path.starts_with(dir) || dir.parent().is_some_and(|up| path.starts_with(up.join("lib/ollama")))

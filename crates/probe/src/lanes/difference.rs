@@ -40,7 +40,7 @@ pub struct Noise {
 /// starts follows from the noise, and that makes up to a fifth more of chance (simulated in
 /// `tests/lanes_by_chance.rs`).
 pub const STRIKING: f64 = 0.03;
-/// Four of five.
+/// The power: four of five comparisons detect the difference.
 const POWER: f64 = 0.8;
 /// The rank test needs 1 / 0.955 times as many values as the t test on normal data (Hodges and Lehmann 1956); the rest is for a
 /// noise that is itself estimated from few starts (Browne 1995).

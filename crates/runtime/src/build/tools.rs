@@ -1,7 +1,7 @@
 //! Builds the tools of the same tree (llama-bench, llama-server if it has one) and its CPU backend with its own CMake.
 //!
 //! A backend does not work with the tools of another commit: an unknown operation aborts. The tools are plain C++ for
-//! this machine, so CMake and its own compiler build them. The backends are placed beside the programs.
+//! this machine, so CMake and its own compiler build them. The backends are placed next to the programs.
 
 use super::BuildStep;
 use super::tree::Tree;
@@ -26,7 +26,7 @@ const OPTIONS: [&str; 10] = [
     "-DLLAMA_BUILD_TESTS=OFF",
 ];
 
-/// Builds the programs and places them beside the library. Returns None for a tree without any. Ollama's server is
+/// Builds the programs and places them next to the library. Returns None for a tree without any. Ollama's server is
 /// written in Go, so its ggml gets the tools of the llama.cpp that it is based on, if a checkout was named.
 pub fn build(
     tree: &Tree,

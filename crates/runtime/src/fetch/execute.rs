@@ -1,4 +1,4 @@
-//! Executes a plan: downloads, checks, streams into a new tree beside the old one, swaps.
+//! Executes a plan: downloads, checks, streams into a new tree next to the old one, swaps.
 //!
 //! An interruption at any point leaves the old runtime unchanged. Downloads are kept, and the next run deletes the
 //! unfinished tree. Unchanged packages are linked from the old tree instead of being unpacked again.

@@ -85,7 +85,7 @@ fn on_path() -> Vec<(PathBuf, String)> {
     out
 }
 
-/// A program's own directory, and `../lib` and `../lib/ollama` beside it.
+/// A program's own directory, and `../lib` and `../lib/ollama` next to it.
 pub fn beside(program: &Path) -> Vec<PathBuf> {
     let Some(dir) = program.parent() else { return Vec::new() };
     let mut out = vec![];
@@ -93,7 +93,7 @@ pub fn beside(program: &Path) -> Vec<PathBuf> {
         out.push(up.join("lib/ollama"));
         out.push(up.join("lib"));
     }
-    // A build tree has libraries beside the programs; /usr/bin and similar do not.
+    // A build tree has libraries next to the programs; /usr/bin and similar do not.
     out.push(dir.to_owned());
     out
 }

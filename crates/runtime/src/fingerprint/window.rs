@@ -146,7 +146,7 @@ mod tests {
         assert!(window(&shapes(&[("old", 2, 3), ("new", 3, 3)]), &table).conflict);
         let newer = window(&shapes(&[("new", 3, 3), ("unseen", 1, 1)]), &table);
         assert_eq!((newer.spans, newer.newer), (vec![Span { from: 150, to: None }], true));
-        // An unknown shape beside a removed one: a fork, and the known part still limits the window.
+        // An unknown shape together with a removed one: a fork, and the known part still limits the window.
         let fork = window(&shapes(&[("old", 2, 3), ("unseen", 1, 1)]), &table);
         assert_eq!((fork.spans, fork.unknown.len()), (vec![Span { from: 100, to: Some(149) }], 1));
     }

@@ -17,7 +17,7 @@ pub struct Object {
     pub name: String,
     /// The path that the loader would open, inside the root; empty if it was not found.
     pub path: PathBuf,
-    /// The same with symlinks resolved.
+    /// The same path with symlinks resolved.
     pub real: PathBuf,
     pub how: How,
     pub dynamic: Dynamic,

@@ -31,7 +31,7 @@ pub struct Build {
     pub of_file: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<String>,
-    /// All options met, with their values.
+    /// All options in the files, with their values.
     pub options: BTreeMap<String, String>,
     /// Defines for which these files do not settle whether the backend gets them: the decision is not in the tree, or
     /// the construct is not supported.

@@ -29,7 +29,7 @@ enum Written<'a> {
     Bare(&'a str),
     /// Including the quotes.
     Quoted(&'a str),
-    /// Without the brackets.
+    /// The text without the brackets.
     Bracket(&'a str),
 }
 

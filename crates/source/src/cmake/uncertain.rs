@@ -8,7 +8,7 @@ use super::{Cmake, Command, join, matching};
 /// Packages without which there is no backend to evaluate.
 pub(super) const OWN_SDK: &[&str] = &["CUDAToolkit", "MUSAToolkit", "hip", "hipblas", "rocblas", "Threads"];
 
-/// Variables that a builder sets, besides those of a machine or a compiler.
+/// Variables that a builder sets, in addition to those of a machine or a compiler.
 const BUILDERS: &[&str] = &["CMAKE_HIP_ARCHITECTURES", "CMAKE_CUDA_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"];
 
 /// Whether a variable comes from outside the tree. An assumed value is not an answer, unless the tree or the user sets

@@ -32,7 +32,7 @@ pub(super) enum Within {
     Nodes,
     /// In a switch in that loop: only `continue` refers to it.
     Switch,
-    /// In an inner loop.
+    /// The statement is in an inner loop.
     Inner,
     /// In the function that fuses, which returns how many nodes are done.
     Fusing,

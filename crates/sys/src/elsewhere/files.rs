@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Who can read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Only this user.
+    /// Only this user can read the file.
     Private,
     /// Everybody who may read the directory.
     Public,

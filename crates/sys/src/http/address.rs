@@ -1,4 +1,4 @@
-//! The address of a server, in the forms that people and variables use.
+//! The address of a server, in the forms that users and variables use.
 
 use crate::http::HttpError;
 use std::fmt;

@@ -18,7 +18,7 @@ use std::path::Path;
 /// Who can read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Only this user.
+    /// Only this user can read the file.
     Private,
     /// All users, as far as the umask allows.
     Public,

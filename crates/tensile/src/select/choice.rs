@@ -48,7 +48,7 @@ pub struct Chosen {
     pub name: String,
     /// The leaf that contains the solution; empty if the root contains it.
     pub leaf: String,
-    /// The kind of table and the row that led to the solution; None where no table did.
+    /// The kind of table and the row that led to the solution; None if no table led to it.
     pub row: Option<(&'static str, Key)>,
     pub macro_tile: [u64; 2],
     pub depth_u: u64,

@@ -19,7 +19,7 @@ use sys::perf_event;
 use sys::perf_event::{Attr, Buffer, Event as Probe, UprobePlace, bit, sample};
 use watch::WatchError;
 
-/// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples carry them.
+/// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples contain them.
 const REGISTERS: u64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 16 | 1 << 17;
 /// Bytes of the stack per sample: the frames of the known functions and the arguments above them.
 const STACK: u32 = 512;

@@ -38,7 +38,7 @@ pub struct Library {
     pub hash: Option<String>,
 }
 
-/// Data to read from a library besides the names of its kernels.
+/// Data to read from a library in addition to the names of its kernels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
     pub layouts: bool,

@@ -162,7 +162,7 @@ impl Tail {
                 }
                 _ => {}
             },
-            // The record of a call's end only carries its status; the record of its start was counted.
+            // The record of a call's end contains only its status; the record of its start was counted.
             Record::Blas(call) if call.bracket == 2 => {}
             Record::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };

@@ -12,7 +12,7 @@ pub struct Stack {
     pub needs: BTreeMap<String, BTreeSet<String>>,
     /// By name, then by hash: two builds with one name are two files.
     pub files: BTreeMap<String, BTreeMap<String, Build>>,
-    /// Kernels in separate files beside a library, by its name and then by runtime.
+    /// Kernels in separate files next to a library, by its name and then by runtime.
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,

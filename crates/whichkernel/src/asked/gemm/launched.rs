@@ -1,4 +1,4 @@
-//! A launched kernel of a BLAS library, looked up in the catalog beside its code object.
+//! A launched kernel of a BLAS library, looked up in the catalog next to its code object.
 
 use super::{Catalog, Explained, described, section};
 use codeobject::processors_in;

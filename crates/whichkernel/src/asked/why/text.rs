@@ -307,7 +307,7 @@ impl Screen<'_> {
         }
     }
 
-    /// Labels in a column with texts beside them; a long text continues below itself.
+    /// Labels in a column with texts next to them; a long text continues below itself.
     pub fn rows(&self, indent: &str, rows: &[(String, String)]) -> String {
         let wide = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0) + 2;
         let room = self.width.saturating_sub(indent.width() + wide).max(20);

@@ -1,4 +1,4 @@
-//! Doctor's answer for people: the installed software, the working observers, and the problems.
+//! Doctor's answer for users: the installed software, the working observers, and the problems.
 
 use super::{fix_text, say_all};
 use crate::context::Context;
@@ -69,7 +69,7 @@ impl Page<'_> {
         }
     }
 
-    /// A label in a separate column, with its text beside it.
+    /// A label in a separate column, with its text next to it.
     fn labelled(&mut self, label: &str, columns: usize, text: &str) {
         let indent = columns + 2;
         let start = self.out.len();

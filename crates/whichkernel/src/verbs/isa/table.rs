@@ -1,4 +1,4 @@
-//! The census as tables: one row per group for people, one row per count for programs.
+//! The census as tables: one row per group for users, one row per count for programs.
 
 use crate::context::Context;
 use isa::Family;

@@ -1,4 +1,4 @@
-//! The result of `verify`, for people and programs.
+//! The result of `verify`, for users and programs.
 
 use super::sign::small;
 use crate::context::{CHECK_FAILED, Context, Format};

@@ -6,7 +6,7 @@ pub struct Offered {
     pub arguments: &'static [&'static str],
     /// Arguments that must be given, although the verb itself does not require them.
     pub required: &'static [&'static str],
-    /// Always added, whatever the client sends.
+    /// Arguments that are always added, regardless of the client.
     pub always: &'static [&'static str],
     /// Added unless the client gives another value: name, word.
     pub unless: &'static [(&'static str, &'static str)],

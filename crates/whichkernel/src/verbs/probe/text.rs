@@ -1,4 +1,4 @@
-//! The answer for people: the server in a few lines, one row per probe, and the sources of the counts.
+//! The answer for users: the server in a few lines, one row per probe, and the sources of the counts.
 
 use crate::context::Context;
 use crate::emit::Show;
