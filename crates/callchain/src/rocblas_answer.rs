@@ -20,7 +20,7 @@ pub struct RocblasSource {
     pub branches: Vec<BranchLine>,
     /// All targets with an enumerator but no branch.
     pub without_branch: Vec<String>,
-    /// Where `rocblas_initialize` is defined.
+    /// The locations at which `rocblas_initialize` is defined.
     pub initialize: Vec<InitializeLine>,
     pub initialize_callers: Vec<CallerLine>,
     /// Whether any code of the library that was read calls `rocblas_initialize`.

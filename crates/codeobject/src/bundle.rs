@@ -136,7 +136,7 @@ impl BundleTable {
 /// One bundle of a file, plain or compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
-    /// Its number in the file, from 0, in the order of the device section.
+    /// The number of the bundle in the file, from 0, in the order of the device section.
     pub index: usize,
     /// The offset in the file at which the bundle starts.
     pub offset: u64,

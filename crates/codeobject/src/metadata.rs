@@ -75,7 +75,7 @@ pub enum Detail {
     /// Reads all fields.
     #[default]
     Whole,
-    /// Everything except the list of arguments.
+    /// Reads all fields except the list of arguments.
     Brief,
 }
 

@@ -76,7 +76,7 @@ impl Pass {
     }
 }
 
-/// Everything that one process computed, in order.
+/// All products that one process computed, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Computed {
     pub passes: Vec<Pass>,

@@ -47,7 +47,7 @@ pub struct QuestionReading {
     pub conclusion: Conclusion,
     /// The readings of the claims that would answer it, in the order of the file.
     pub claims: Vec<String>,
-    /// Those of these claims that have supporting evidence.
+    /// The claims among them that have supporting evidence.
     pub settled_by: Vec<String>,
     pub refuted: Vec<String>,
     pub found: Vec<Found>,

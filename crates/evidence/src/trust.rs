@@ -25,7 +25,7 @@ pub enum Canary {
     /// The event was seen in the target itself: a one-token request caused a launch, every kernel ended in `s_endpgm`,
     /// the host entry was found in every bundle.
     InTarget(CanarySeen),
-    /// In a test process that uses the same file.
+    /// The canary was seen in a test process that uses the same file.
     InChild(CanarySeen),
     /// There was no canary, or the observer did not see it.
     None,

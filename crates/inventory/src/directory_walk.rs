@@ -34,7 +34,7 @@ pub enum Met<'a> {
     Code(Contents<'a>),
     /// An archive or a package: its own bytes do not show its content.
     Pack(Pack),
-    /// Its first bytes match no format with GPU code.
+    /// A file whose first bytes match no format with GPU code.
     Other,
 }
 

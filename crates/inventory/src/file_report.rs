@@ -50,7 +50,7 @@ pub struct TargetSummary {
     pub versions: Option<(u8, u8)>,
 }
 
-/// Everything found in one file, and how much of it was examined.
+/// The content found in one file, and how much of the file was examined.
 #[derive(Debug)]
 pub struct FileReport {
     pub form: Form,
@@ -89,8 +89,8 @@ pub struct FileReport {
 }
 
 impl FileReport {
-    /// By full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is NVIDIA's
-    /// relocatable code, which no runtime loads directly.
+    /// A summary by full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is
+    /// NVIDIA's relocatable code, which no runtime loads directly.
     pub fn targets(&self) -> BTreeMap<String, TargetSummary> {
         self.targets_of(&|_| true)
     }

@@ -11,7 +11,7 @@ say::named! {
     /// The format that begins at a position.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(crate) enum Mark: name {
-        /// For an AMD or NVIDIA GPU.
+        /// An ELF file for an AMD or NVIDIA GPU.
         Elf = "device ELF",
         Spirv = "SPIR-V",
         Ptx = "PTX",

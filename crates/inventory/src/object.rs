@@ -52,7 +52,7 @@ pub struct Found<'a> {
     pub entry: usize,
     /// `hip`, `hipv4`, `hcc`, ...; empty for a bare code object.
     pub kind: &'a str,
-    /// From the bundle's id, or from e_flags if there is none.
+    /// The target from the bundle's id, or from e_flags if there is none.
     pub target: Option<&'a TargetId>,
     pub format: Format,
     /// The parsed object, if it is a readable device ELF.
@@ -125,7 +125,7 @@ pub struct ObjectReport {
     /// The id as written in the bundle; empty for a bare code object.
     pub id: String,
     pub kind: String,
-    /// From the bundle's id, otherwise from e_flags.
+    /// The target from the bundle's id, otherwise from e_flags.
     pub target: Option<TargetId>,
     pub size: u64,
     pub format: Format,

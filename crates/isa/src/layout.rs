@@ -35,7 +35,7 @@ impl Bits {
 /// The words that may follow the fixed part of an instruction, in addition to those in its table row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// Nothing.
+    /// No further words follow.
     None,
     /// A literal (or, if the row allows it, a DPP or SDWA word) that a source field requires.
     Sources,

@@ -28,7 +28,7 @@ pub struct Header {
     pub pid: u32,
     pub ppid: u32,
     pub start_ns: u64,
-    /// 1: the stand-in GPU, 2: the preload shim.
+    /// The writer: 1 is the stand-in GPU, 2 the preload shim.
     pub writer: u32,
     /// 1 if the reader has gone, so that nothing more needs to be written.
     pub closed: u32,

@@ -93,8 +93,8 @@ impl Mix {
         Mix { from: "GGUF", begins, ..Mix::of(list.into_iter(), file.hyper("block_count")) }
     }
 
-    /// From the loader's list of types. Norms and biases are F32 in every model, so F32 counts only if there is nothing
-    /// else.
+    /// Reads the types from the loader's list. Norms and biases are F32 in every model, so F32 counts only if there is
+    /// nothing else.
     pub fn from_log(types: &[(String, u64)]) -> Option<Mix> {
         let weights: Vec<&(String, u64)> = types.iter().filter(|(kind, _)| kind != "F32").collect();
         let list = if weights.is_empty() { types.iter().collect() } else { weights };

@@ -24,7 +24,7 @@ pub struct Reader {
     pub stage: Stage,
     pub mix: Mix,
     pub rules: Rules,
-    /// By model: the modelled cache of its runner, and the options that it runs with.
+    /// The modelled cache of each model's runner, and the options that the runner uses, by model.
     runners: BTreeMap<String, (Memory, Option<String>)>,
     /// Cache lines of a log that is not split by request.
     pool: Vec<CacheSlot>,

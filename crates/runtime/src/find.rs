@@ -41,7 +41,7 @@ pub struct Library {
     pub size: u64,
 }
 
-/// Everything found under `root` (`/` except in tests), each directory once.
+/// Finds all installations under `root` (`/` except in tests), each directory once.
 pub fn find(root: &Path) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (dir, by) in candidates(root).into_iter().chain(processes::directories(root)) {

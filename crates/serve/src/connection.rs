@@ -79,7 +79,7 @@ fn refuse(stream: &mut TcpStream, refusal: Refusal) {
     while start.elapsed() < BREATH && stream.read(&mut rest).is_ok_and(|read| read > 0) {}
 }
 
-/// Everything up to the empty line; None if the client sent nothing.
+/// Reads the header, up to the empty line; None if the client sent nothing.
 fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, Refusal> {
     let (start, mut head, mut piece) = (Instant::now(), Vec::new(), [0; 2048]);
     loop {

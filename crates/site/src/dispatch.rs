@@ -32,7 +32,7 @@ pub struct Build {
 pub struct Run {
     pub rung: Rung,
     pub subject: Subject,
-    /// By type: column count and path.
+    /// The path at each column count, by type.
     pub paths: BTreeMap<String, BTreeMap<i64, String>>,
     pub tiles: BTreeMap<(String, i64), i64>,
     pub observer: String,

@@ -8,7 +8,7 @@ say::named! {
     pub enum Read: key {
         #[default]
         Partly = "site-not-complete",
-        /// In full, by the observer's own account.
+        /// The file was read in full, by the observer's own account.
         Alone = "site-complete-alone",
         /// The whole file was read and a second account agrees, so an absence is real.
         Whole = "site-complete",

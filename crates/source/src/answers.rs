@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct SourceDiff {
     /// Always `source`: other kinds have their own schemas.
     pub kind: &'static str,
-    /// Always `declared`.
+    /// The rung, always `declared`.
     pub rung: Rung,
     /// The commit, or the user's input.
     pub a: String,
@@ -32,7 +32,7 @@ impl answer::Answer for SourceDiff {
 /// Column counts at which the choice for one card and type differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
-    /// As in `--op`: `mul-mat`.
+    /// The operation as in `--op`: `mul-mat`.
     pub operation: String,
     pub target: String,
     pub card: Option<String>,
@@ -132,11 +132,11 @@ impl Changed {
 /// The answer of `history`: every commit at which a choice changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HistoryAnswer {
-    /// Always `declared`.
+    /// The rung, always `declared`.
     pub rung: Rung,
     pub first: String,
     pub last: String,
-    /// Both ends, and the commits between them that touch the backend.
+    /// The number of commits: both ends, and those between them that touch the backend.
     pub commits: usize,
     /// How many of these commits had to be evaluated. In the others, no source of the answer changed.
     pub evaluated: usize,

@@ -54,7 +54,7 @@ pub struct Release {
     pub name: String,
     pub date: String,
     pub commit: String,
-    /// Empty if the dispatcher could not be read.
+    /// The name of the table; empty if the dispatcher could not be read.
     pub table: String,
     /// Why the table is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

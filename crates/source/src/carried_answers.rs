@@ -42,7 +42,7 @@ struct Kept {
     outside: Outside,
     reached: Reached,
     settled: Vec<u32>,
-    /// By device, then by type.
+    /// The functions behind each cell, by device, then by type.
     cells: BTreeMap<usize, Vec<Vec<u32>>>,
     cc: BTreeMap<usize, Vec<u32>>,
 }

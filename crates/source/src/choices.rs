@@ -30,7 +30,7 @@ impl answer::Answer for Choices {
 pub struct CardChoice {
     /// The name for the command line: `rx-9070-xt`.
     pub name: String,
-    /// As on the box: `RX 9070 XT`.
+    /// The name on the box: `RX 9070 XT`.
     pub title: String,
     pub aliases: Vec<String>,
     pub target: String,
@@ -53,7 +53,7 @@ pub struct VersionChoice {
     /// `llama.cpp` or `ollama`.
     pub source: String,
     pub version: String,
-    /// Empty if the date is unknown.
+    /// The date; empty if it is unknown.
     pub date: String,
     pub commit: String,
 }

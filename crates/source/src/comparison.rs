@@ -175,7 +175,7 @@ pub fn surveys<'t>(
 /// Answers by device and type.
 type Answers = [Vec<Vec<Answer>>];
 
-/// Everything that two surveys answer differently. Neighbouring counts that differ in the same way form one entry.
+/// Finds all cells that two surveys answer differently. Neighbouring counts that differ in the same way form one entry.
 pub fn compare(left: &Survey<'_>, right: &Survey<'_>) -> Comparison {
     compare_answers(&left.question, &left.answers, &right.answers, same_sources(left, right))
 }

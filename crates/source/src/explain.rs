@@ -214,11 +214,11 @@ pub struct Explained<'q> {
     /// The type of most of the weights.
     #[serde(rename = "type")]
     pub kind: &'q str,
-    /// As requested: `Q4_K_M`.
+    /// The type as requested: `Q4_K_M`.
     pub asked_type: &'q str,
     /// All types in a file of that type.
     pub types: &'q [String],
-    /// Null: all counts were requested.
+    /// The column count; null if all counts were requested.
     pub columns: Option<i64>,
     /// Null if the rules do not decide, or if the requested version is between two that choose differently;
     /// `neighbours` has both.

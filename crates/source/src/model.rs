@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct ModelAnswer<'t> {
     pub file: String,
     pub size: u64,
-    /// Always `model`.
+    /// The kind of file, always `model`.
     pub form: &'static str,
     /// The version of the GGUF format.
     pub gguf_version: u32,
@@ -24,7 +24,7 @@ pub struct ModelAnswer<'t> {
     /// The file type as stated in the header: `Q4_K_M`.
     pub file_type: Option<&'static str>,
     pub layers: Option<u64>,
-    /// Of how many files the model consists.
+    /// The number of files that the model consists of.
     pub parts: u64,
     pub tensors: usize,
     /// Bytes before the weights.
@@ -58,7 +58,7 @@ pub struct TypeOfTensors<'t> {
     pub kind: String,
     pub role: Role,
     pub tensors: usize,
-    /// Null if the size of a block is unknown.
+    /// The size in bytes; null if the size of a block is unknown.
     pub bytes: Option<u64>,
     /// For matrices only; empty without a GPU, or if the rules do not have the type.
     pub by_columns: Vec<ByColumns<'t>>,

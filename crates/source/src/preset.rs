@@ -17,7 +17,7 @@ say::named! {
         Upstream = "upstream",
         Ollama = "ollama",
         Debian = "debian",
-        /// Only a crate's build script compiles it.
+        /// A crate, which only its build script compiles.
         Cargo = "cargo",
         /// The tree has no build files.
         Assumed = "assumed",

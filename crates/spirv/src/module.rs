@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Module {
     /// Major and minor.
     pub version: (u8, u8),
-    /// By the names of the specification; a number if there is no name.
+    /// Capabilities by the names of the specification; a number if there is no name.
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
     /// The API that can load the module.

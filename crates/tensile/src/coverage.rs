@@ -59,7 +59,7 @@ pub enum Verdict {
     NotKnown,
     /// Some leaves, kernels or helpers are missing or cannot be read.
     Partly,
-    /// Everything that the catalog references for it exists, but only kernels for any GPU.
+    /// All files that the catalog references for the target exist, but contain only kernels for any GPU.
     FallbackOnly,
     Yes,
 }
@@ -302,7 +302,7 @@ impl Walk<'_> {
     }
 }
 
-/// By the types of A and D: `Half -> Float`.
+/// Groups solutions by the types of A and D: `Half -> Float`.
 fn families(solutions: &[&Solution]) -> BTreeMap<String, Family> {
     let mut out: BTreeMap<String, Family> = BTreeMap::new();
     let mut seen = HashSet::new();

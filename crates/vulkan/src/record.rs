@@ -79,7 +79,7 @@ pub struct Module {
 pub struct Pipeline {
     pub handle: u64,
     pub device: u64,
-    /// Its module's handle; 0 for an inline module: the last MODULE record of `inline`.
+    /// The handle of the pipeline's module; 0 for an inline module: the last MODULE record of `inline`.
     pub module: u64,
     /// Our own number for an inline module.
     pub inline: u64,

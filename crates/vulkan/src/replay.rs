@@ -19,7 +19,7 @@ pub struct Dispatch {
     pub submitted_ns: u64,
     /// The device time, if it was requested and reported.
     pub took: Option<Took>,
-    /// Its number among the timed dispatches of its buffer; 0 if it is not timed.
+    /// The number of the dispatch among the timed dispatches of its buffer; 0 if it is not timed.
     timed: u32,
 }
 

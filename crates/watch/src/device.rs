@@ -28,7 +28,8 @@ say::named! {
 }
 
 impl Maker {
-    /// By the name of the call: `cuLaunchKernel`, `cublasGemmEx`. All others belong to HIP or are built on it.
+    /// The maker by the name of the call: `cuLaunchKernel`, `cublasGemmEx`. All others belong to HIP or are built on
+    /// it.
     pub fn of_call(api: &str) -> Maker {
         match api {
             _ if api.starts_with("cu") => Maker::Nvidia,
@@ -84,7 +85,7 @@ pub enum Device {
     StandIn,
     /// The process's files were checked while it launched, and included no device file of the runtime's vendor.
     NoneSeen,
-    /// Not checked, or the check was not possible.
+    /// The device was not checked, or the check was not possible.
     Unlooked { why: Message },
     /// Stated by a profile or a log that names the device.
     Told { device: String },

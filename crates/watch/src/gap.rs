@@ -67,7 +67,7 @@ pub enum Around {
     Static,
     /// The program's loader is not glibc's, so it did not start.
     Loader,
-    /// Set-user-ID or file capabilities.
+    /// The program has set-user-ID or file capabilities.
     Rights,
     /// The process continued to run after the program ended.
     Survivor,

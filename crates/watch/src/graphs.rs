@@ -22,7 +22,7 @@ pub enum Part {
 #[derive(Debug, Clone, Default)]
 struct Exec {
     tree: Tree,
-    /// Everything that one replay launches.
+    /// The launches of one replay.
     counts: HashMap<KindId, u64>,
 }
 
@@ -44,12 +44,12 @@ pub struct Replayed<'g> {
 
 #[derive(Debug, Default)]
 pub struct Graphs {
-    /// By handle; captures in progress by their number.
+    /// The graphs by handle; captures in progress by their number.
     graphs: HashMap<u64, Tree>,
     execs: HashMap<u64, Exec>,
     /// The graph of a node.
     owners: HashMap<u64, u64>,
-    /// For a nested graph: the outer graph and the node.
+    /// The outer graph and the node of each nested graph.
     inside: HashMap<u64, (u64, u64)>,
     /// Captures into existing graphs.
     into: HashMap<u64, u64>,

@@ -15,7 +15,7 @@ pub struct ObservedLaunch<'s> {
     pub stream: u64,
     /// The capture that contains the launch; 0 if it was launched directly.
     pub graph: u32,
-    /// For a replay: the executable graph.
+    /// The executable graph of a replay.
     pub exec: Option<u64>,
     pub args: Vec<u8>,
     /// The device time, if it was requested and reported.

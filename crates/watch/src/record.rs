@@ -220,7 +220,7 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     (tally, account)
 }
 
-/// From the first time in a record to its last.
+/// The time from the first to the last record.
 fn span_ns(trace: &Trace) -> u64 {
     let moment = |event: &Event| match event {
         Event::Launch(launch) => Some(launch.head.time_ns),

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub enum Request {
     /// The four fields, as typed.
     Explain(ask::Fields),
-    /// Everything that the fields accept.
+    /// Returns all values that the fields accept.
     Choices,
     /// Reads the file that the user chose, and answers for `gpu` if one is given.
     Open { name: String, gpu: Option<String> },

@@ -40,7 +40,7 @@ impl Sides {
         }
     }
 
-    /// Both sides in one runtime.
+    /// Compares both backends of one runtime.
     pub fn both(runtime: Option<String>) -> Sides {
         Sides { hip: runtime.clone(), vulkan: runtime }
     }

@@ -15,7 +15,7 @@ pub trait Show: Answer {
     /// The content for text, CSV and Markdown; None for an answer that is not a table and has only text and JSON.
     fn table(&self, lang: &Lang) -> Option<Table>;
 
-    /// For a terminal or a pipe, with a final newline.
+    /// The text for a terminal or a pipe, with a final newline.
     fn text(&self, context: &Context) -> String {
         self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     false
 }
 
-/// 0 for yes, 1 for no, 2 for unknown.
+/// The exit code: 0 for yes, 1 for no, 2 for unknown.
 pub fn exit_code(conclusion: &Conclusion) -> ExitCode {
     match conclusion.word() {
         Word::Yes => ExitCode::SUCCESS,

@@ -118,7 +118,7 @@ fn weights(tensors: &[Tensor], experts: Option<(u64, u64)>) -> Option<Weights> {
     (sum.layer_bytes > 0.0).then_some(sum)
 }
 
-/// By bytes, so that many small norms do not outvote the matrices.
+/// The type with the most bytes, so that many small norms do not outvote the matrices.
 fn main_type(tensors: &[Tensor]) -> Option<String> {
     let mut bytes: BTreeMap<&'static str, u64> = BTreeMap::new();
     for tensor in tensors.iter().filter(|tensor| tensor.name.starts_with("blk.") && tensor.dims.len() > 1) {

@@ -32,7 +32,7 @@ struct Ran {
     end: u32,
 }
 
-/// Everything that a run involved, indexed by name.
+/// All functions, names and conditions of a run, indexed by name.
 #[derive(Debug)]
 pub struct Relevance<'p> {
     program: &'p Program,

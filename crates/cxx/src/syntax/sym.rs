@@ -23,7 +23,7 @@ impl SymSet {
         self.words.get(name.0 as usize / 64).is_some_and(|word| word >> (name.0 % 64) & 1 == 1)
     }
 
-    /// False if the name was already present.
+    /// Inserts a name; false if it was already present.
     pub fn insert(&mut self, name: Sym) -> bool {
         let at = name.0 as usize / 64;
         if at >= self.words.len() {

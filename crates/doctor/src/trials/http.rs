@@ -21,7 +21,7 @@ pub struct Answer {
     pub version: Option<String>,
     /// Loaded models, with the names that the server uses.
     pub models: Vec<String>,
-    /// Their quantization types, if the server states them: `Q4_K_M`.
+    /// The quantization types of these models, if the server states them: `Q4_K_M`.
     pub types: Vec<String>,
     /// Why there was no answer.
     #[serde(serialize_with = "say::in_english")]

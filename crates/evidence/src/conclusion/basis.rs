@@ -56,7 +56,7 @@ say::named! {
         InPart = "in-part",
         /// The part was inferred by a rule and not observed.
         Inferred = "inferred",
-        /// Only a file says so, and the file cannot be verified.
+        /// Only a file states it, and the file cannot be verified.
         OnlyTold = "only-told",
         /// The value varies even between unobserved runs.
         Unsteady = "unsteady",

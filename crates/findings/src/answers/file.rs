@@ -23,7 +23,7 @@ pub struct FileAnswer {
     /// host, code-object, bundles, kpack, nvidia, spirv or unknown.
     form: &'static str,
     bundles: Vec<Bundle>,
-    /// By full target id, without host entries.
+    /// The content by full target id, without host entries.
     targets: BTreeMap<String, Target>,
     /// The number of `__hip_fatbin_wrapper`s on the host side.
     wrappers: usize,
@@ -64,7 +64,7 @@ impl Answer for HasTarget {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ServesTarget {
     target: String,
-    /// null if unknown.
+    /// The answer; null if unknown.
     answer: Option<bool>,
     /// The target whose code would be used.
     taken: Option<String>,

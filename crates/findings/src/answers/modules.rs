@@ -32,7 +32,7 @@ pub struct ModulesTotal {
     pub modules: usize,
     /// The number of modules for each client API: vulkan, opencl (also for Level Zero), unknown.
     pub environments: BTreeMap<&'static str, u64>,
-    /// By hash, because a module may occur twice.
+    /// The number of distinct modules, by hash, because a module may occur twice.
     pub different: usize,
     pub bytes: u64,
     /// Modules that the file's symbols name.

@@ -124,7 +124,8 @@ pub struct Census {
 }
 
 impl Census {
-    /// For groups of a kind. Names are demangled only if `by` groups by kernel or `select` filters kernels.
+    /// Creates a counter for groups of a kind. Names are demangled only if `by` groups by kernel or `select` filters
+    /// kernels.
     pub fn new(select: Select, by: By) -> Self {
         Census { names: by == By::Kernel || select.kernel.is_some(), select, bytes: false }
     }

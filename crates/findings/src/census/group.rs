@@ -45,7 +45,7 @@ pub struct Group {
     pub proof: Option<Proof>,
     /// The kind of stub; only when grouped by kernel.
     pub stub: Option<Stub>,
-    /// Only when grouped by kernel and if bytes were requested.
+    /// Present only when grouped by kernel and if bytes were requested.
     pub bytes: Option<Bytes>,
 }
 

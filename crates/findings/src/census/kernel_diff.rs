@@ -36,7 +36,7 @@ pub struct Several {
 say::worded! { struct Several { file, targets } => "observe-several" (file, targets = targets.join(", ")) }
 
 impl Side {
-    /// From a census grouped by kernel; `bundle` restricts it to that bundle.
+    /// Creates a side from a census grouped by kernel; `bundle` restricts it to that bundle.
     pub fn new(file: &str, groups: Groups, bundle: Option<usize>) -> Result<Side, Several> {
         let complete = groups.is_complete() && groups.stated == groups.walked;
         let targets: BTreeSet<String> = groups.groups.keys().map(|key| key.target.clone()).collect();
@@ -272,7 +272,7 @@ fn encoded(a: &Bytes, b: &Bytes) -> Vec<&'static str> {
     [code, descriptor, metadata].into_iter().flatten().collect()
 }
 
-/// Everything that is compared, by name. A blank before the name sorts other entries before the families.
+/// All compared numbers of a group, by name. A blank before the name sorts other entries before the families.
 fn numbers(group: &Group, mnemonics: bool) -> BTreeMap<String, u64> {
     let tally = group.sum.tally();
     let mut all: BTreeMap<String, u64> = BTreeMap::new();

@@ -57,7 +57,7 @@ pub struct Library {
     /// SPIR-V modules. Searched in files with device code and in files that need the Vulkan loader; in all files if a
     /// GPU was requested.
     pub spirv_modules: usize,
-    /// null if unknown or not requested.
+    /// Whether the catalog supports the GPU; null if unknown or not requested.
     pub serves: Option<bool>,
     /// The target whose code would be used.
     pub taken: Option<String>,

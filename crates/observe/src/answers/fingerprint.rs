@@ -29,7 +29,7 @@ pub struct Fingerprint {
     /// null if the file contains no ggml kernel.
     ggml: Option<Builds>,
     table: Known,
-    /// null if no source was named.
+    /// The comparison with a source; null if no source was named.
     against: Option<Compared>,
 }
 
@@ -54,7 +54,7 @@ struct Builds {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Span {
     from: u32,
-    /// null: open, because the table ends before.
+    /// The last build; null if the table ends before it.
     to: Option<u32>,
 }
 
@@ -77,7 +77,7 @@ struct Known {
 /// Whether the file can have been built from that source.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Compared {
-    /// null if unknown.
+    /// Whether it is possible; null if unknown.
     possible: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<usize>,

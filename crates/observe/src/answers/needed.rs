@@ -23,7 +23,7 @@ impl Answer for Needed {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ChainAnswer {
     objects: Vec<Object>,
-    /// From and to, as indexes in `objects`.
+    /// The edges of the graph: from and to, as indexes in `objects`.
     edges: Vec<(usize, usize)>,
 }
 

@@ -25,7 +25,7 @@ pub struct ProcessAnswer {
     backends: Vec<&'static str>,
     /// GPU device files that the process has open.
     devices: Vec<String>,
-    /// null if Vulkan is not loaded.
+    /// The Vulkan libraries; null if Vulkan is not loaded.
     vulkan: Option<Vulkan>,
     /// Whether a library of a GPU stack is loaded.
     gpu_stack: Conclusion,

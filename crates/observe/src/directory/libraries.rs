@@ -30,7 +30,7 @@ pub struct Library {
     pub modules: usize,
     /// Whether the requested GPU would find kernels with code. None if not requested, or if none is needed.
     pub serves: Option<Serves>,
-    /// Its files that could not be read in full, each with the first reason.
+    /// The library's files that could not be read in full, each with the first reason.
     pub unread: Vec<Unread>,
 }
 

@@ -68,7 +68,7 @@ pub struct PathPair {
 /// The probes of one start.
 type Probes<'p> = Vec<&'p Probe>;
 
-/// By lane and length; every other lane is compared with the first.
+/// Compares the lanes by length; every other lane is compared with the first.
 pub fn lengths(lanes: &[(&str, &[Probes<'_>])]) -> Vec<Compared> {
     let mut list = Vec::new();
     let Some(((first, own), others)) = lanes.split_first() else { return list };
@@ -185,7 +185,7 @@ fn times(starts: &[Probes<'_>], asked: u64, wanted: What) -> Vec<Vec<f64>> {
     starts.iter().map(exact).collect()
 }
 
-/// Both paths of every type and width of this length.
+/// The paths of both lanes for every type and width of this length.
 fn pairs(own: &[&Probe], theirs: &[&Probe], asked: u64, wanted: What) -> Vec<PathPair> {
     type Zones = BTreeMap<(String, u64), (Option<String>, Rung)>;
     let zones = |probes: &[&Probe]| -> Zones {

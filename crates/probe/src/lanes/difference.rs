@@ -17,7 +17,7 @@ pub struct Difference {
     /// The ratio is between these values with `confidence`.
     pub low: f64,
     pub high: f64,
-    /// At most 0.95; less with few runs.
+    /// The confidence: at most 0.95, less with few runs.
     pub confidence: f64,
     /// The probability of such a difference by chance, over all assignments of the runs.
     pub p: f64,
@@ -46,7 +46,8 @@ const POWER: f64 = 0.8;
 /// noise that is itself estimated from few starts (Browne 1995).
 const RESERVE: f64 = 1.2 / 0.955;
 
-/// Two lists of processes with their times, as one of `comparisons` comparisons. None if a lane has no valid time.
+/// Compares two lists of processes with their times, as one of `comparisons` comparisons. None if a lane has no valid
+/// time.
 pub fn compared(first: &[Vec<f64>], second: &[Vec<f64>], comparisons: usize) -> Option<(Difference, Noise)> {
     let (a, b) = (medians(first), medians(second));
     let difference = difference(&a, &b)?;

@@ -30,7 +30,7 @@ impl Starts {
     /// Eight starts of each lane estimate the noise well enough; more than 24 take longer than most users wait.
     pub const AUTOMATIC: Starts = Starts { least: 8, most: 24 };
 
-    /// As many as were requested, or as the noise requires.
+    /// The number of starts: as many as were requested, or as the noise requires.
     pub fn wanted(repeat: Option<u64>) -> Starts {
         repeat.map_or(Starts::AUTOMATIC, |count| Starts { least: count, most: count })
     }

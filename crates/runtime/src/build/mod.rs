@@ -28,7 +28,7 @@ use sys::files::{self, Access};
 pub struct Request {
     /// A checkout of llama.cpp, ggml or Ollama.
     pub source: PathBuf,
-    /// For a tree without tools (Ollama's): llama.cpp at the commit that it is based on.
+    /// The llama.cpp that a tree without tools (Ollama's) is based on, at the right commit.
     pub with: Option<PathBuf>,
     /// `gfx1201`.
     pub target: String,

@@ -78,7 +78,7 @@ pub fn build(
     Ok(programs)
 }
 
-/// For file systems without hard links.
+/// Copies a file, for file systems without hard links.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut out = files::create(to, Access::Program)?;
     std::io::copy(&mut sys::regular_file::open(from)?, &mut out).map(drop)

@@ -36,7 +36,7 @@ use sys::files::{self, Access};
 pub struct Plan {
     pub suite: &'static Suite,
     pub parts: Vec<String>,
-    /// Empty: all.
+    /// The targets; empty means all.
     pub targets: Vec<String>,
     pub mirror: String,
     pub closure: Closure,

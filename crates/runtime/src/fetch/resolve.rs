@@ -63,7 +63,7 @@ impl<'a> Universe<'a> {
     }
 }
 
-/// Everything that the parts need to run, except packages that belong to other parts.
+/// All packages that the parts need to run, except those that belong to other parts.
 pub fn closure(suite: &Suite, parts: &[&str], universe: &Universe<'_>) -> Result<Closure> {
     let mut out = BTreeMap::new();
     let mut left_out = BTreeMap::new();

@@ -50,7 +50,8 @@ pub fn candidates(root: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
-/// Where the installers of Ollama and LM Studio put their libraries; `variable` reads the environment.
+/// The directories in which the installers of Ollama and LM Studio put their libraries; `variable` reads the
+/// environment.
 pub fn server_libraries(windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let below = |name: &str, parts: &[&str]| {
         let start = PathBuf::from(variable(name).filter(|value| !value.is_empty())?);

@@ -41,7 +41,7 @@ enum What<'a> {
 }
 
 impl<'a> Who<'a> {
-    /// When the same observer later looked successfully, on the same machine and rung.
+    /// The time of the next successful run of the same observer, on the same machine and rung.
     fn since(&self, failure: &Failure<'a>) -> Option<&'a str> {
         let last = self.looked.get(&(failure.machine, failure.rung)).copied();
         last.filter(|last| *last > failure.time)

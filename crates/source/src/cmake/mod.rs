@@ -25,7 +25,7 @@ use variables::split;
 /// The result of evaluating a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Build {
-    /// In the order of definition, each with the file and line that adds it.
+    /// The defines in the order of definition, each with the file and line that adds it.
     pub defines: Vec<(String, String)>,
     /// A source file, and a define that applies only to it.
     pub of_file: Vec<(String, String)>,

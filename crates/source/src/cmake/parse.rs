@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// In lower case: CMake's command names are case-insensitive.
+    /// The name in lower case, because CMake's command names are case-insensitive.
     pub name: String,
     pub line: usize,
     /// The text of the file, and the range between the command's parentheses. Most commands are skipped without parsing

@@ -229,7 +229,7 @@ fn left_out(program: &Program, dispatcher: &Function) -> Option<Result<(), Strin
 /// How a tree fuses nodes.
 enum Fusion {
     None,
-    /// By a function that receives the graph and a node.
+    /// Fused by a function that receives the graph and a node.
     By(u32),
     /// Inline in the loop over the nodes, at this position.
     Within(String),

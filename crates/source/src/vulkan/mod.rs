@@ -37,7 +37,7 @@ use unit::Unit;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanDeclared {
     pub tree: String,
-    /// Always `declared`.
+    /// The rung, always `declared`.
     pub rung: Rung,
     pub cells: Vec<VulkanChoice>,
     /// Whether every cell has its pipeline.

@@ -55,7 +55,7 @@ impl Address {
         }
     }
 
-    /// In a form that can be typed: `http://box:8080`, `unix:/run/server.sock`.
+    /// The address in a form that can be typed: `http://box:8080`, `unix:/run/server.sock`.
     pub fn url(&self) -> String {
         match self {
             Address::Tcp { .. } => format!("http://{self}"),

@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         Ok(Answer { status, body: String::from_utf8_lossy(&body).into_owned() })
     }
 
-    /// Everything before the empty line.
+    /// Reads the header, up to the empty line.
     fn head(&mut self) -> Result<String, HttpError> {
         loop {
             if !b"HTTP/".starts_with(self.bytes.get(..5).unwrap_or(&self.bytes)) {

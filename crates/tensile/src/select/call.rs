@@ -254,7 +254,7 @@ pub struct Call {
     pub strides: Option<[u64; 4]>,
     /// rocBLAS only: hipBLASLt's heuristic does not get it and assumes 1.
     pub beta: Beta,
-    /// Of A and B (hipBLASLt only).
+    /// The scales of A and B (hipBLASLt only).
     pub scales: Scales,
     /// C or D have a scale (hipBLASLt only).
     pub scales_output: bool,

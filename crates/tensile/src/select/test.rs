@@ -300,7 +300,7 @@ fn min_k(k: u64, depth: u64, split: i64) -> bool {
     }
 }
 
-/// In single precision, as the library computes it.
+/// The number of work groups in single precision, as the library computes it.
 fn work_groups(problem: &Problem, tile: [i64; 2], split: i64) -> bool {
     const MOST: f32 = 16_777_216.0;
     if split == -1 {

@@ -20,7 +20,7 @@ use watch::{Gap, WatchError};
 pub enum Backend {
     Bpf(Box<Instrument>),
     Perf(Sampled),
-    /// Without privileges, on existing probes.
+    /// Uses existing probes, without privileges.
     Armed(Sampled, Vec<Armed>),
 }
 

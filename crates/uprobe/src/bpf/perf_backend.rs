@@ -135,7 +135,7 @@ impl Sampled {
         perf_event::wait(&self.buffers, milliseconds);
     }
 
-    /// Everything that arrived since the last call, in order.
+    /// Returns all events since the last call, in order.
     pub fn read(&mut self) -> Vec<Event<'static>> {
         const LOST: u32 = 2;
         const SAMPLE: u32 = 9;

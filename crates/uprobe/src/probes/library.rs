@@ -25,7 +25,7 @@ pub struct Kernel {
 pub struct Library {
     /// Load segments: file offset, address.
     segments: Vec<(u64, u64)>,
-    /// By handle at load bias 0.
+    /// The kernels by handle at load bias 0.
     pub kernels: HashMap<u64, Kernel>,
     /// The slots in which the library stores kernels that it obtained from the CUDA runtime: slot -> handle, at load
     /// bias 0.

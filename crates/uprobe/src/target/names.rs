@@ -149,7 +149,7 @@ impl Names {
         self.functions.insert((pid, function), Named { name, ..Named::unnamed(function) });
     }
 
-    /// Two handles denote one kernel.
+    /// Records that two handles denote one kernel.
     pub fn alias(&mut self, pid: u32, function: u64, of: u64) {
         let named = self.resolve(pid, of, 0);
         if !matches!(named.name, Name::Unnamed(_)) {

@@ -52,7 +52,7 @@ pub enum Happened {
 struct Life {
     /// The time since which the process is watched (CLOCK_MONOTONIC).
     from: u64,
-    /// Its start time from /proc: a process with another start time is a different process.
+    /// The start time of the process from /proc: a process with another start time is a different process.
     start: Option<u64>,
     /// The first thread of the process has ended, but others have not.
     headless: bool,
@@ -106,7 +106,7 @@ impl Processes {
         Ok(Processes::with(perf_event::process_buffers(-1, 0, PAGES)?))
     }
 
-    /// Without the kernel's records: /proc is read on demand.
+    /// Works without the kernel's records: /proc is read on demand.
     pub fn without() -> Processes {
         Processes::with(Vec::new())
     }
@@ -209,7 +209,7 @@ impl Processes {
         self.members.is_empty()
     }
 
-    /// Everything that happened since the last call, in order, with times (CLOCK_MONOTONIC).
+    /// Returns all events since the last call, in order, with times (CLOCK_MONOTONIC).
     pub fn poll(&mut self, out: &mut Vec<(u64, Happened)>) {
         // A buffer that is read later may contain records that depend on unread ones of another buffer: such records
         // wait for the next poll.

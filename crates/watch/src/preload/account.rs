@@ -239,7 +239,7 @@ fn is_named(file: &File, tables: Option<&Tables>, name: &str) -> bool {
     file.name() == name || tables.is_some_and(|tables| tables.soname == name)
 }
 
-/// These files and, transitively, all mapped files that they need, by name.
+/// Returns these files and, transitively, all mapped files that they need, by name.
 fn closure<'f>(from: impl Iterator<Item = &'f str>, files: &[Read<'_>]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     let mut next: Vec<String> = from.map(str::to_owned).collect();

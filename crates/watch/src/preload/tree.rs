@@ -38,7 +38,7 @@ pub struct Image {
     pub pid: u32,
     /// The process name in the Linux kernel.
     pub name: String,
-    /// In the order of mapping; the program is first.
+    /// The mapped files in the order of mapping; the program is first.
     pub files: Vec<File>,
     /// The image that it is a fork of, and how many files that image had at the time.
     pub copy_of: Option<(usize, usize)>,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub struct Stack {
     pub needs: BTreeMap<String, BTreeSet<String>>,
-    /// By name, then by hash: two builds with one name are two files.
+    /// The files by name, then by hash: two builds with one name are two files.
     pub files: BTreeMap<String, BTreeMap<String, Build>>,
     /// Kernels in separate files next to a library, by its name and then by runtime.
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,

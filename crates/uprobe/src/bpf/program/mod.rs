@@ -130,7 +130,7 @@ impl Body {
 /// How a return is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// At the instruction that returns.
+    /// The probe is at the instruction that returns.
     Instruction,
     /// Through the kernel's return probe, after the function returned.
     Trampoline,

@@ -19,7 +19,7 @@ pub fn term(term: &Term, context: &Context) -> String {
     format!("{head}\n{}\n", lines.join("\n"))
 }
 
-/// For a version without a table: which tables cover it.
+/// The tables that cover a version without its own table.
 pub fn version(question: &Question, context: &Context) -> Option<(&'static str, String)> {
     let Known::Between { what, below, above } = &question.known else { return None };
     let name = |table: &Option<&'static DecisionTable>| table.map(|table| table.version.clone());

@@ -91,7 +91,7 @@ fn cells(row: &ModuleRow, short: bool) -> [String; 11] {
     ]
 }
 
-/// For the overview: the number of modules by required features, and their instructions.
+/// The summary for the overview: the number of modules by required features, and their instructions.
 pub fn summary(report: &FileReport, context: &Context) -> String {
     if report.modules.is_empty() {
         return String::new();

@@ -116,7 +116,7 @@ impl Running {
         self.variables.iter().filter(|(name, _)| !address.contains(&name.as_str())).cloned().collect()
     }
 
-    /// Its command line with the address of a test server and the changes of `edit`.
+    /// The server's command line with the address of a test server and the changes of `edit`.
     pub fn test_command(&self, edit: impl FnOnce(&mut Vec<String>)) -> Vec<String> {
         let mut words = self.words.clone();
         if let Some(first) = words.first_mut() {
