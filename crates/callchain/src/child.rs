@@ -6,9 +6,9 @@ use super::index::{Function, Index, Language, Reach};
 pub enum Program {
     /// The program starts itself again: `os.Executable()`.
     Own,
-    /// A program with this name.
+    /// The child is a program with this name.
     Named(String),
-    /// The source does not name it.
+    /// The source does not name the program.
     Unknown,
 }
 

@@ -13,7 +13,7 @@ pub enum Subject {
     Process,
     /// The version of the started program, if the tree pins one.
     Pinned,
-    /// Where the child looks for libraries.
+    /// The directories in which the child process searches for libraries.
     LibraryPath,
     /// GPU discovery and its time limits.
     Discovery,

@@ -48,9 +48,9 @@ pub struct Local {
     /// The index of this variable among the values of that expression.
     pub nth: usize,
     pub line: u32,
-    /// The last line where it is visible.
+    /// The last line on which the variable is visible.
     pub until: u32,
-    /// A field without its own name. The methods of its type also belong to the struct.
+    /// An embedded field, which has no name of its own. The methods of its type also belong to the struct.
     pub embedded: bool,
 }
 
@@ -75,11 +75,11 @@ pub struct Function {
     pub strings: Vec<(String, u32)>,
     /// Receiver, parameters and variables.
     pub locals: Vec<Local>,
-    /// The types of its results.
+    /// The types of the function's results.
     pub returns: Vec<String>,
     /// Switch cases such as `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
     pub cases: Vec<(String, String, u32)>,
-    /// Whether code in other files cannot call it.
+    /// Whether code in other files cannot call the function.
     pub internal: bool,
     /// Virtual, or overriding.
     pub dynamic: bool,

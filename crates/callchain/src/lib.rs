@@ -39,7 +39,7 @@ pub use index::Index;
 use index::Part;
 use rayon::prelude::*;
 
-/// One source file. The caller provides its path and text.
+/// A source file. The caller provides its path and text.
 #[derive(Debug, Clone)]
 pub struct File {
     pub path: String,

@@ -9,7 +9,7 @@ use crate::syntax::unquote;
 use crate::{CodeLocation, File};
 use std::collections::BTreeSet;
 
-/// One enumerator of `Processor`.
+/// An enumerator of `Processor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Processor {
     pub target: String,
@@ -39,7 +39,7 @@ pub struct PathRule {
 pub struct Rocblas {
     pub processors: Vec<Processor>,
     pub branches: Vec<ArchBranch>,
-    /// Where `rocblas_initialize` is defined, and whether its body does anything.
+    /// The locations at which `rocblas_initialize` is defined, and whether its body is non-empty.
     pub initialize: Vec<(CodeLocation, bool)>,
     /// Functions that call `rocblas_initialize`.
     pub initialize_callers: Vec<(String, CodeLocation)>,

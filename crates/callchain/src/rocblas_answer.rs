@@ -20,7 +20,7 @@ pub struct RocblasSource {
     pub branches: Vec<BranchLine>,
     /// All targets with an enumerator but no branch.
     pub without_branch: Vec<String>,
-    /// Where `rocblas_initialize` is defined.
+    /// The locations at which `rocblas_initialize` is defined.
     pub initialize: Vec<InitializeLine>,
     pub initialize_callers: Vec<CallerLine>,
     /// Whether any code of the library that was read calls `rocblas_initialize`.
@@ -33,7 +33,7 @@ impl answer::Answer for RocblasSource {
     const SCHEMA: &'static str = "whichkernel.rocblas-source/1";
 }
 
-/// One enumerator.
+/// An enumerator of `Processor`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ProcessorLine {
     pub target: String,
@@ -57,7 +57,7 @@ pub struct BranchLine {
 pub struct InitializeLine {
     #[serde(flatten)]
     pub at: CodeLocation,
-    /// Whether its body is empty.
+    /// Whether the body of the function is empty.
     pub empty: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct ChainStep {
     pub to: String,
     /// The location of the step: the call, the launch or the registration.
     pub at: CodeLocation,
-    /// The location of its target.
+    /// The location of the called function.
     pub arrives: CodeLocation,
     /// Other functions that the same expression may refer to.
     pub others: Vec<String>,

@@ -12,13 +12,13 @@ pub struct Type {
     pub file: usize,
 }
 
-/// What an expression refers to.
+/// The entity that an expression refers to.
 #[derive(Debug, Clone)]
 pub enum Meaning {
     Typed(Type),
     /// A type, package or library that has no code in the tree.
     Outside,
-    /// No declaration gives its type.
+    /// No declaration gives the type of the expression.
     Unknown,
 }
 

@@ -15,7 +15,7 @@ pub struct Certificate {
     pub points: Vec<Compared>,
     /// The libraries that the observed run had mapped, by name and the start of the build id.
     pub libraries: Vec<String>,
-    /// How the unobserved program ended, if it failed: then nothing is certified.
+    /// How the unobserved program ended, if it failed. Nothing is certified in that case.
     pub failed: Option<Ending>,
     /// Notes for the reader about how the comparison was made.
     pub notes: Vec<Message>,
@@ -55,7 +55,7 @@ impl Certificate {
     }
 
     /// Whether each point that counts is equal to the unobserved runs. Points that are missing, unsteady or not judged
-    /// are named as left out. Without a comparison of the launches, there is no result. `word` gives the name of a
+    /// are named as left out. Without a comparison of the launches, there is no result. `word` returns the name of a
     /// point.
     pub fn conclusion<K: Into<Kept>>(&self, word: impl Fn(Point) -> K) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
@@ -130,7 +130,7 @@ pub struct Certified {
     pub points: Vec<PointCompared>,
     /// The libraries mapped in the observed run, by name and the start of the build id.
     pub libraries: Vec<String>,
-    /// How the unobserved program ended, if it failed. Then nothing is certified.
+    /// How the unobserved program ended, if it failed. Nothing is certified in that case.
     pub failed: Option<String>,
     /// Notes about how the comparison was made.
     pub notes: Vec<String>,

@@ -64,7 +64,7 @@ pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let launches = runs[1].launches;
     let (added_ns, least_ns) = added(runs, launches);
     let libraries = runs[1].libraries.found().into_iter().map(str::to_owned).collect();
-    // A program that fails every time gives equal runs, but that says nothing about the intended run.
+    // A program that always fails produces equal runs, but they show nothing about the intended run.
     let failed = [runs[0], runs[2]].into_iter().find(|run| !run.ending.well()).map(|run| run.ending.clone());
     let (observer, in_part) = (observer.to_owned(), !whole);
     Certificate { observer, rung, points, libraries, failed, notes, in_part, launches, added_ns, least_ns }
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// `/bin/true` launches nothing, so three equal endings say nothing about launches.
+    /// `/bin/true` launches nothing, so three equal endings show nothing about launches.
     #[test]
     fn without_launches_nothing_is_known() {
         let quiet = run("", "");

@@ -9,7 +9,7 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// How a server ended after it was told to stop.
+/// How a server ended after it was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     Ended(Exit),
@@ -27,14 +27,14 @@ pub enum Ending {
     /// A server that never answered.
     #[default]
     Silent,
-    /// A server that answered every question.
+    /// A server that answered every request.
     Answered(Stopped),
-    /// A server that was asked gave a wrong answer or none, for this reason.
+    /// A server gave a wrong answer or none, for this reason.
     Unanswered(Message, Stopped),
 }
 
 impl Ending {
-    /// Whether it ended as intended: a server answered, a program returned 0.
+    /// Whether the run ended as intended: a server answered, or a program returned 0.
     pub fn well(&self) -> bool {
         matches!(self, Ending::Ended(Exit::Code(0)) | Ending::Answered(_))
     }

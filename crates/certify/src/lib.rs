@@ -1,8 +1,8 @@
 //! The certificate: runs the same program unobserved, observed and unobserved again, and compares the runs.
 //!
 //! An observer must not change the program that it observes. A point counts only if the two unobserved runs agree,
-//! because a value that varies on its own says nothing about the observer. Speed is shown with its spread but does not
-//! affect the result. A server is started for each run, asked the same few questions, and stopped.
+//! because a value that varies between unobserved runs shows nothing about the observer. Speed is shown with its spread
+//! but does not affect the result. A server is started for each run, sent the same few requests, and stopped.
 #![forbid(unsafe_code)]
 
 mod certificate;
@@ -40,7 +40,7 @@ pub struct Run {
     pub libraries: Libraries,
     /// Launches by kernel, if counted.
     pub mix: Option<BTreeMap<String, u64>>,
-    /// Tokens per second reported by a server, one for each question. For other programs, speeds are read from the
+    /// Tokens per second reported by a server, one for each request. For other programs, speeds are read from the
     /// output.
     pub speeds: Vec<f64>,
     /// Duration of the run; for a server, the time it took to answer.

@@ -1,4 +1,4 @@
-//! What the program's output says about devices, layers and speed: lines of llama.cpp and Ollama.
+//! Reads devices, layers and speed from the program's output: lines of llama.cpp and Ollama.
 
 use regex::Regex;
 use std::sync::LazyLock;

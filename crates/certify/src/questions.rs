@@ -1,4 +1,4 @@
-//! Questions to a server: its address, when it is ready, and the questions that every run asks.
+//! Requests to a server: its address, when it is ready, and the requests that every run sends.
 
 use server::process::listens_at;
 use server::{Endpoint, Key, request};
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 use sys::http::HttpError;
 
-/// How often the same question is asked: the first answer includes lazy initialisation, the others show the spread.
+/// How often the same request is sent: the first response includes lazy initialisation, the others show the spread.
 const QUESTIONS: usize = 3;
 const PROMPT: &str = "The quick brown fox jumps over the lazy dog, and then";
 const TOKENS: u64 = 24;
@@ -42,7 +42,7 @@ impl Server {
         request::ready(&self.at).unwrap_or(false)
     }
 
-    /// Asks the same question several times in sequence. `patience` is the limit for each answer.
+    /// Sends the same request several times in sequence. `patience` is the limit for each answer.
     pub fn ask(&self, patience: Duration) -> std::io::Result<Answers> {
         let mut answers = Answers::default();
         for _ in 0..QUESTIONS {

@@ -1,5 +1,5 @@
 //! Runs the program once, with or without an observer or a wrapper: either to its end, or as a server that answers
-//! questions and is stopped.
+//! requests and is stopped.
 
 use crate::compare::UNNAMED;
 use crate::process_tree::{processor, program_of, programs};
@@ -25,7 +25,7 @@ use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 pub enum Observer<'a> {
     Nobody,
     Preload,
-    /// Our Vulkan layer.
+    /// The Vulkan layer of whichkernel.
     Layer,
     Uprobe(Options),
     /// The libraries' own logs. Log lines do not count as the program's output.
@@ -39,11 +39,11 @@ pub struct Runner<'a> {
     /// Another observer: words to put before the command, in shell syntax.
     pub wrapper: Option<&'a str>,
     pub observer: Observer<'a>,
-    /// Set if the program is a server: it is asked questions and then stopped.
+    /// Set if the program is a server: requests are sent to it, and it is then stopped.
     pub server: Option<&'a Server>,
 }
 
-/// What the observer saw in a run.
+/// The launches that the observer saw in a run.
 #[derive(Debug)]
 pub struct Observed {
     pub tally: Tally,
@@ -51,7 +51,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Whether the observer claims to have seen every launch. If not, a smaller count says nothing about the program.
+    /// Whether the observer claims to have seen every launch. If not, a smaller count shows nothing about the program.
     pub fn whole(&self) -> bool {
         self.lost_nothing() && self.account.whole()
     }
@@ -230,7 +230,7 @@ impl Stage {
         Ok(Run { ending: Ending::Ended(exit(status)), seconds, processor: self.processor, ..Run::default() })
     }
 
-    /// Waits until the server answers, asks the questions, and stops it.
+    /// Waits until the server answers, sends the requests, and stops the server.
     fn serve(&mut self, server: &Server) -> Result<Run, WatchError> {
         let mut run = Run::default();
         while !server.ready() {
@@ -264,7 +264,7 @@ impl Stage {
         Ok(run)
     }
 
-    /// Waits until ten steps in a row bring no new launches, then returns the number of launches. On a busy machine, the
+    /// Waits until ten steps in a row show no new launches, then returns the number of launches. On a busy machine, the
     /// launches of the last answer arrive late.
     fn settled(&mut self) -> Result<u64, WatchError> {
         let (since, mut quiet) = (Instant::now(), 0);

@@ -15,7 +15,7 @@ pub const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 const ENTRY_LIMIT: u64 = 4096;
 const ID_LIMIT: u64 = 4096;
 
-/// One entry of a bundle: an id and where its bytes are.
+/// An entry of a bundle: its id and the position of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: EntryId,
@@ -29,14 +29,14 @@ pub struct Entry {
 /// The entry table of one unpacked bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleTable {
-    /// Where the bundle starts in the source.
+    /// The offset in the source at which the bundle starts.
     pub base: u64,
     /// Size of the magic, the count and the entry records together.
     pub header_size: u64,
     /// From `base` to the end of the last entry, or to the end of the source if that comes first.
     pub size: u64,
     pub entries: Vec<Entry>,
-    /// Why reading the table stopped early, if it did. The entries before that are valid.
+    /// The reason if reading the table stopped early. The entries before that are valid.
     pub problem: Option<Error>,
 }
 
@@ -136,11 +136,12 @@ impl BundleTable {
 /// One bundle of a file, plain or compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
-    /// Its number in the file, from 0, in the order of the device section.
+    /// The number of the bundle in the file, from 0, in the order of the device section.
     pub index: usize,
-    /// Where it starts in the file.
+    /// The offset in the file at which the bundle starts.
     pub offset: u64,
-    /// Its size in the file. A plain bundle ends with its last entry; a CCOB consists of header and payload.
+    /// The size of the bundle in the file. A plain bundle ends with its last entry; a CCOB consists of header and
+    /// payload.
     pub size: u64,
     pub body: Body,
 }

@@ -47,7 +47,7 @@ impl fmt::Display for Compression {
 /// A CCOB header whose lengths have been checked against the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ccob {
-    /// Where the header starts in the source.
+    /// The offset in the source at which the header starts.
     pub offset: u64,
     pub version: u16,
     pub compression: Compression,

@@ -5,7 +5,7 @@ use crate::target::TargetId;
 use gpu::processor_in;
 use std::fmt;
 
-/// Places besides e_flags that name a target.
+/// Fields other than e_flags that name a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetPlace {
     /// The id in the bundle, which the runtime uses to select an entry.

@@ -51,7 +51,7 @@ pub enum Problem {
     },
     Unreadable(Message),
     Unknown(Message),
-    /// Two lists of the same items differ, so one of them is incomplete.
+    /// Two lists of the same items differ, so at least one of them is incomplete.
     Incomplete(Message),
     Other(Message),
 }

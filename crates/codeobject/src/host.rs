@@ -45,11 +45,11 @@ pub struct Wrapper {
     /// The virtual address of the wrapper itself.
     pub address: u64,
     pub version: u32,
-    /// The virtual address of the bundle that it points to, after relocation.
+    /// The virtual address of the bundle that the wrapper points to, after relocation.
     pub bundle_address: u64,
     /// The file offset of the bundle, if it is in the file.
     pub bundle_offset: Option<u64>,
-    /// The number of the code in a kpack archive beside the file, if it was moved there. Then the pointer leads to the
+    /// The number of the code in a kpack archive next to the file, if it was moved there. Then the pointer leads to the
     /// reference.
     pub packed: Option<u32>,
 }

@@ -44,7 +44,8 @@ impl Kernel {
         demangle(&self.metadata.name).unwrap_or_else(|| self.metadata.name.clone())
     }
 
-    /// Where descriptor and metadata differ. VGPRs are compared after rounding to the descriptor's granule.
+    /// The fields in which descriptor and metadata differ. VGPRs are compared after rounding to the descriptor's
+    /// granule.
     pub fn differences(&self, processor: &str) -> Vec<Difference> {
         let Some(descriptor) = self.descriptor else { return Vec::new() };
         let m = &self.metadata;

@@ -7,7 +7,7 @@ use crate::msgpack::{Reader, Token};
 use say::key;
 use std::borrow::Cow;
 
-/// A word of the metadata vocabulary; known words need no allocation.
+/// A key or value of the metadata vocabulary; known ones need no allocation.
 pub type Word = Cow<'static, str>;
 
 /// One argument of a kernel, as stored in the kernarg segment.
@@ -72,10 +72,10 @@ pub struct Metadata {
 /// How much of a kernel's metadata is read. The arguments take up four fifths of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// Everything.
+    /// Reads all fields.
     #[default]
     Whole,
-    /// Everything except the list of arguments.
+    /// Reads all fields except the list of arguments.
     Brief,
 }
 

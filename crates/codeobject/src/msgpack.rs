@@ -18,9 +18,9 @@ pub enum Token<'a> {
     Str(&'a str),
     Bytes(&'a [u8]),
     Ext(i8, &'a [u8]),
-    /// This many values follow.
+    /// An array; this number of values follows.
     Array(u32),
-    /// This many pairs of values follow.
+    /// A map; this number of key-value pairs follows.
     Map(u32),
 }
 
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         self.expect_str(field).map(str::as_bytes)
     }
 
-    /// Skips these bytes if they come next.
+    /// Skips these bytes if they are next in the input.
     #[inline(always)]
     pub fn eat<const N: usize>(&mut self, bytes: &[u8; N]) -> bool {
         let next = self.data.get(self.at..).and_then(<[u8]>::first_chunk::<N>);

@@ -11,7 +11,7 @@ pub struct Note<'a> {
     pub owner: &'a str,
     pub kind: u32,
     pub contents: &'a [u8],
-    /// Where the contents start in the source.
+    /// The offset in the source at which the contents start.
     pub offset: u64,
 }
 

@@ -25,9 +25,9 @@ pub struct Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pe {
     pub sections: Vec<Section>,
-    /// Whether it is a library rather than a program.
+    /// Whether the file is a library rather than a program.
     pub is_dll: bool,
-    /// Where the headers and the section table end.
+    /// The offset at which the headers and the section table end.
     pub headers_end: u64,
 }
 

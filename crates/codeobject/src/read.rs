@@ -84,7 +84,7 @@ impl<'a> Window<'a> {
         Ok(Window { source, start, len })
     }
 
-    /// Where this part starts in the source.
+    /// The offset in the source at which this part starts.
     pub fn start(&self) -> u64 {
         self.start
     }

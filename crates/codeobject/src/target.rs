@@ -9,7 +9,7 @@ pub use gpu::{TargetId, processor_in, processors_in};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags {
     pub target: TargetId,
-    /// V6 generic targets carry a version, 1 or more.
+    /// V6 generic targets have a version, 1 or more.
     pub generic_version: u8,
 }
 

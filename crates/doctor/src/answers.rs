@@ -37,7 +37,7 @@ pub struct ObserverVerdict {
     pub code: Option<Cow<'static, str>>,
 }
 
-/// A known problem that was found on this machine.
+/// A known problem found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseFound {
     pub id: &'static str,
@@ -59,7 +59,7 @@ impl Fix {
         }
     }
 
-    /// The command that undoes it.
+    /// The command that undoes the fix.
     pub fn undo(&self) -> Option<&str> {
         match self {
             Fix::Change { undo, .. } => Some(undo.as_str()),

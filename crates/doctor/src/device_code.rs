@@ -23,13 +23,13 @@ pub struct CodeLibrary {
     pub library: String,
     /// The targets that it has code for, in the file itself or in archives that are present.
     pub targets: Vec<String>,
-    /// The archives that contain its code, if it was moved out.
+    /// The archives that contain the library's code, if it was moved out of the library.
     pub packed: Option<Archives>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Archives {
-    /// Where the library looks for its archives, relative to itself.
+    /// The directories in which the library searches for its archives, relative to itself.
     pub search_paths: Vec<String>,
     /// The archives that are present.
     pub archives: Vec<String>,

@@ -13,7 +13,7 @@ use server::discovery_log::Discovery;
 /// The observer's name in the host's observations.
 pub(crate) const OBSERVER: &str = "host";
 
-/// Everything that was read. `host` of the JSON output.
+/// All facts that were read. `host` of the JSON output.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Facts {
     pub kernel: Look<String>,
@@ -39,7 +39,7 @@ pub struct Facts {
     /// ggml's backends, and libraries whose device code is in separate archives.
     pub device_code: Vec<CodeLibrary>,
     pub rocprofv3: Vec<String>,
-    /// The ROCr libraries here, and whether they report processes to a profiler.
+    /// The ROCr libraries on this machine, and whether they report processes to a profiler.
     pub runtimes: Vec<Runtime>,
     pub servers: Servers,
     pub discovery: Vec<Discovery>,
@@ -127,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// The only card of this machine, not counting an integrated GPU beside it.
+    /// The only card of this machine, not counting an integrated GPU.
     pub fn only_gpu(&self) -> Option<&Gpu> {
         let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
         match (cards.next(), cards.next(), self.gpus.as_slice()) {

@@ -145,7 +145,7 @@ impl Book<'_> {
                 }
             }
         }
-        // The CPU's own node serves as a canary: the driver lists it beside the GPUs.
+        // The CPU's own node serves as a canary: the driver lists it together with the GPUs.
         let nodes = self.observer.host.entries("/sys/class/kfd/kfd/topology/nodes").len();
         let canary = (nodes > facts.gpus.len()).then(|| say!("canary-cpu-node"));
         self.swept(View::new("gpu.present"), "topology nodes", nodes, canary);

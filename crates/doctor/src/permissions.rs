@@ -1,4 +1,4 @@
-//! What the kernel permits: our user, our capabilities, and the settings that block observers.
+//! The permissions of this process: its user, its capabilities, and the system settings that block observers.
 
 use crate::host::{Host, Look};
 use schemars::JsonSchema;

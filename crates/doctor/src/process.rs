@@ -28,16 +28,16 @@ pub struct Process {
     pub exe: Look<String>,
     /// The variables that matter here, from the start of the process.
     pub environment: Look<Vec<Variable>>,
-    /// Shared libraries mapped into it.
+    /// Shared libraries mapped into the process.
     pub libraries: Look<Vec<Library>>,
     /// TCP ports that it listens on, or otherwise the port from its command line.
     pub ports: Vec<u16>,
-    /// The addresses where it was seen to listen. Requests go to no other address.
+    /// The addresses on which the process listens. Requests go to no other address.
     #[serde(skip)]
     pub listens: Vec<Address>,
     /// Whether an attach would be allowed.
     pub attachable: Look<bool>,
-    /// Whether the AMD kernel driver has a compute context for it.
+    /// Whether the AMD kernel driver has a compute context for the process.
     pub kfd: bool,
 }
 
@@ -87,7 +87,7 @@ impl Process {
         Some(libraries.iter().any(|library| library.path.rsplit('/').next().is_some_and(|name| name.starts_with(stem))))
     }
 
-    /// The distinct ROCm releases among its libraries.
+    /// The distinct ROCm releases among the process's libraries.
     pub fn releases(&self) -> Vec<&str> {
         let libraries = self.libraries.found().map(Vec::as_slice).unwrap_or_default();
         let set: BTreeSet<&str> = libraries.iter().filter_map(|library| library.release.as_deref()).collect();

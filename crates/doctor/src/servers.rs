@@ -31,7 +31,7 @@ pub struct Servers {
     pub ollama_libraries: Vec<String>,
     pub units: Vec<Unit>,
     pub running: Vec<Process>,
-    /// Whether processes could be examined. A file tree may have none; then nothing is known about running servers.
+    /// Whether processes could be examined. A file tree may have none, so that running servers are unknown.
     pub processes_seen: bool,
 }
 

@@ -7,11 +7,11 @@ pub use uprobe::PROBE_GROUP as GROUP;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Tracing {
-    /// Where tracefs is mounted, if it is.
+    /// The directory on which tracefs is mounted, if any.
     pub tracefs: Option<String>,
     /// Whether the mount table could be read. A file tree may have none.
     pub mounts_seen: bool,
-    /// Whether `uprobe_events` could be opened for reading and for appending. Nothing was written.
+    /// Whether `uprobe_events` could be opened for reading and for appending. The trial writes nothing.
     pub readable: bool,
     pub writable: bool,
     /// The perf type number of the uprobe PMU.

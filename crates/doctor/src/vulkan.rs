@@ -23,7 +23,7 @@ pub struct Vulkan {
     /// The path of the loader, libvulkan.so.1.
     pub loader: Option<String>,
     pub drivers: Vec<Driver>,
-    /// Layers that every program gets, by the names in their manifests.
+    /// Layers that are loaded into every program, by the names in their manifests.
     pub implicit_layers: Vec<String>,
     /// The device files through which a driver reaches its card.
     pub render_nodes: Vec<RenderNode>,
@@ -47,16 +47,16 @@ impl RenderNode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Driver {
     pub manifest: String,
-    /// As the manifest names it.
+    /// The library's path as written in the manifest.
     pub library: String,
     /// The Vulkan version that the driver supports: `1.4.305`.
     pub api: Option<String>,
-    /// Whether its library was found.
+    /// Whether the driver's library was found.
     pub there: bool,
 }
 
 impl Driver {
-    /// Whether it is lavapipe, which computes on the CPU.
+    /// Whether the driver is lavapipe, which computes on the CPU.
     pub fn is_processor(&self) -> bool {
         self.library.contains("libvulkan_lvp")
     }

@@ -27,8 +27,8 @@ pub struct Checked {
     pub covered: u64,
     /// Products on other backends, by backend.
     pub elsewhere: BTreeMap<String, u64>,
-    /// The number of graphs that could not be read, plus processes that launched but computed no graph. For these, only
-    /// the launches are known.
+    /// The number of graphs that could not be read, plus processes that launched but computed no graph. Only their
+    /// launches are known.
     pub unread: u64,
 }
 
@@ -54,7 +54,7 @@ impl Checked {
         Some(checked)
     }
 
-    /// The products of all graphs, before the comparison. `own` tells whether a part was computed on a simulated
+    /// The products of all graphs, before the comparison. `own` states whether a part was computed on a simulated
     /// device.
     pub(crate) fn counted(computed: &Graphs, own: impl Fn(&Part) -> bool) -> Option<Checked> {
         let unread = computed.values().map(|of| of.unread).sum();
@@ -75,7 +75,7 @@ impl Checked {
         Checked::of(outcome).and_then(|checked| checked.account()).is_some_and(|account| account.agrees())
     }
 
-    /// The second account, if it covers everything that was launched.
+    /// The second count, if it covers every launch.
     pub fn account(&self) -> Option<Account> {
         (self.unread == 0 && self.nodes > 0).then(|| Account::counted(Witness::GraphNodes, self.nodes, self.covered))
     }

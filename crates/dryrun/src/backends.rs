@@ -179,7 +179,7 @@ fn merged(rows: impl Iterator<Item = Taken>) -> Vec<Taken> {
 }
 
 /// SIMDs per HIP multiprocessor, which is a compute unit on GCN and CDNA and a pair of them (a workgroup processor) on
-/// RDNA. Both have four.
+/// RDNA. Both generations have four.
 const SIMDS: u64 = 4;
 
 fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool)) -> Taken {

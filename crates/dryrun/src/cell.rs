@@ -24,32 +24,32 @@ pub struct Cell {
 /// The result of one side for a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// The path of the dense products. None if this side gives no path, saw nothing, or saw only experts.
+    /// The path of the dense products. None if this side has no path, saw no launch, or saw only experts.
     pub path: Option<Path>,
     /// Columns of a tile or a block. 0 if the path has none or the number is unknown.
     pub tile: u64,
     /// The label for display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
     pub label: String,
-    /// How the product is launched; None for libraries, and where it is not known at all.
+    /// How the product is launched; None for libraries, and if it is unknown.
     pub shape: Option<WayShape>,
 }
 
-/// Grid, block and dynamic shared memory of a product. A part that is not known is null and has its reason.
+/// Grid, block and dynamic shared memory of a product. An unknown part is null and has its reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WayShape {
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
-    /// Warps (waves) of a block; null where the card's wave size is not known.
+    /// Warps (waves) of a block; null where the card's wave size is unknown.
     pub warps: Option<i64>,
     /// Dynamic shared memory of a block in bytes.
     pub shared: Option<i64>,
-    /// Why a part is not known.
+    /// Why a part is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undetermined: Vec<String>,
 }
 
 impl WayShape {
-    /// `grid 128x1x1, block 32x8x1, warps 8, shared 0`; `?` for a part that is not known.
+    /// `grid 128x1x1, block 32x8x1, warps 8, shared 0`; `?` for an unknown part.
     pub fn told(&self) -> String {
         let number = |number: Option<i64>| number.map_or("?".to_owned(), |number| number.to_string());
         let dims =
@@ -93,7 +93,7 @@ impl Cell {
         self.problem.is_none() && !self.products().is_empty()
     }
 
-    /// The types of its products, without duplicates.
+    /// The types of the cell's products, without duplicates.
     pub fn kinds(&self) -> Vec<String> {
         if !self.kind.is_empty() {
             return vec![self.kind.clone()];

@@ -54,7 +54,7 @@ pub type Cells = BTreeMap<(String, u64), Said>;
 /// One card: the dry run's selection for it, and the source's declaration for its target.
 #[derive(Debug)]
 pub struct Sheet<'m> {
-    /// The user's name for it.
+    /// The name that the user gave the card.
     pub given: &'m str,
     pub target: String,
     /// The dry run's map. None if nothing was run.
@@ -128,7 +128,7 @@ pub struct DispatchMap<'m> {
     pub reach: Option<Conclusion>,
     /// Whether the libraries have code that the target can use.
     pub ships: Option<bool>,
-    /// The target whose metadata was used instead, if they have none.
+    /// The target whose metadata was used instead, if the libraries have no code for the card.
     pub metadata_of: Option<&'m str>,
     pub cells: Vec<DispatchCell<'m>>,
 }
@@ -157,7 +157,7 @@ pub struct WayTaken<'m> {
     /// The label in the table: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed. The part after
     /// `e:` is for experts.
     pub label: &'m str,
-    /// How the product is launched; null for libraries, where nothing is known, and with --no-shape.
+    /// How the product is launched; null for libraries, if the shape is unknown, and with --no-shape.
     pub shape: Option<&'m WayShape>,
 }
 

@@ -9,7 +9,7 @@ use launch::graph_replay::{Evaluation, evaluations};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 
-/// One evaluation: its launches, phase and width.
+/// An evaluation: its launches, phase and width.
 #[derive(Debug)]
 pub struct Evaluated<'o> {
     pub phase: Phase,

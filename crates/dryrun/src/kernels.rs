@@ -60,7 +60,7 @@ struct Bundle {
     /// The address that the stand-in gets at registration: that of the bundle, or that of the wrapper if the code is in
     /// an archive.
     address: u64,
-    /// The offset by which the inventory identifies it.
+    /// The offset by which the inventory identifies the bundle.
     offset: u64,
     /// Target ids as written in the bundle.
     targets: Vec<String>,

@@ -70,7 +70,7 @@ impl<'t> Names<'t> {
         found
     }
 
-    /// Whether it is a product with the weights of experts.
+    /// Whether the launch is a product with the weights of experts.
     pub fn is_routed(&self, outcome: &Outcome, trace: &Trace, place: usize) -> bool {
         let listed = || match trace.events.get(place) {
             Some(Event::Launch(launch)) => {
@@ -102,7 +102,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The known facts about the launched kernel on its device.
+    /// The metadata of the launched kernel on its device.
     pub fn info<'o>(
         &self,
         outcome: &'o Outcome,
@@ -128,10 +128,10 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The phase and width if no graph gives them. They are derived from the products with a layer's own weights,
-    /// because experts have their own column counts. A prompt with several columns needs only the output of its last
-    /// column, so the last product is narrower. If the last product is as wide as all others, it is unknown whether
-    /// every column's output was requested or the rest was computed elsewhere.
+    /// The phase and width, for a launch that belongs to no graph. They are derived from the products with a layer's
+    /// own weights, because experts have their own column counts. A prompt with several columns needs only the output
+    /// of its last column, so the last product is narrower. If the last product is as wide as all others, it is unknown
+    /// whether every column's output was requested or the rest was computed elsewhere.
     pub fn phase(&self, outcome: &Outcome, trace: &Trace, evaluation: &Evaluation) -> (Phase, u64) {
         // Prompts and tokens exist only in language models; the products of other programs have no phase.
         if !self.facts.values().any(|facts| facts.library == Library::Ggml) {

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// Products of one kind in one computed graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Products {
-    /// Whether it uses the weights of experts. Then `columns` are tokens, and `batch` is the number of experts of each.
+    /// Whether the product uses the weights of experts. Then `columns` are tokens, and `batch` is the number of experts
+    /// of each.
     pub experts: bool,
     /// The type of the left operand, in capitals as in GGUF.
     pub kind: String,
@@ -36,7 +37,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether it was computed on one of the simulated devices.
+    /// Whether the product was computed on one of the simulated devices.
     pub fn on_device(&self) -> bool {
         ["ROCm", "HIP", "CUDA"].iter().any(|name| self.backend.starts_with(name))
     }
@@ -75,7 +76,7 @@ impl Pass {
     }
 }
 
-/// Everything that one process computed, in order.
+/// All products that one process computed, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Computed {
     pub passes: Vec<Pass>,

@@ -1,4 +1,4 @@
-//! Where the program and its libraries are: an unpacked system tree, a directory of libraries, or this machine.
+//! The location of the program and its libraries: an unpacked system tree, a directory of libraries, or this machine.
 
 use crate::error::{DryrunError, io_at};
 use crate::program_file;
@@ -164,7 +164,7 @@ fn has_loader(root: &Path) -> bool {
     places.iter().any(|at| root.join(at).exists())
 }
 
-/// The directories where a program of this machine finds backends: its own, the library directory beside that, and the
+/// The directories where a program of this machine finds backends: its own, the library directory next to that, and the
 /// library path.
 fn host_directories(program: Option<&Path>) -> Vec<PathBuf> {
     let mut list: Vec<PathBuf> = std::env::var_os("LD_LIBRARY_PATH")

@@ -15,7 +15,7 @@ pub struct RuntimeDiff {
     /// The two sides, as the user named them.
     pub a: String,
     pub b: String,
-    /// The number of cells (one type and column count on one card) that both sides were asked for.
+    /// The number of cells (one type and column count on one card) that were requested from both sides.
     pub cells: u64,
     /// Whether both select the same, and how complete the comparison is.
     pub conclusion: Conclusion,

@@ -33,7 +33,7 @@ pub struct Selected {
     pub phase: Phase,
     /// Columns of the evaluation that contains this launch.
     pub width: u64,
-    /// The device for which it was selected, by number.
+    /// The number of the device for which the kernel was selected.
     pub device: u32,
     pub family: Family,
     pub path: Option<Path>,
@@ -43,19 +43,20 @@ pub struct Selected {
     /// Tensor type of the weights, for a multiplication.
     pub kind: Option<String>,
     pub ne11: Option<u64>,
-    /// Whether it uses the weights of experts. Its columns are then those of all experts together, or of one expert.
+    /// Whether the launch uses the weights of experts. Its columns are then those of all experts together, or of one
+    /// expert.
     pub routed: bool,
     /// The columns of the layer that it serves: its own or, for experts, those of the product that routed to them.
     pub served: Option<u64>,
     pub file: String,
     pub bundle: Option<u32>,
-    /// Every grid that it was launched with, in order of appearance.
+    /// Every grid with which the kernel was launched, in order of appearance.
     pub grids: Vec<[u32; 3]>,
     pub block: [u32; 3],
     pub shared: u32,
     pub count: u64,
     pub stub: bool,
-    /// Whether another target's metadata describes it.
+    /// Whether the metadata of another target was used for the kernel.
     pub foreign: bool,
     pub needs: Option<Needs>,
     /// Each distinct call, for a BLAS call or a kernel that a BLAS call launched.
@@ -65,7 +66,8 @@ pub struct Selected {
 }
 
 impl Selected {
-    /// Whether it is a product of weights and activations, including its helpers; attention is not.
+    /// Whether the kernel computes a product of weights and activations, including its helpers; attention does not
+    /// count.
     pub fn is_multiplication(&self) -> bool {
         let helper = matches!(self.family, Family::BlasPointers | Family::Repack | Family::GemmHelper);
         self.path.is_some_and(Path::is_product) && !helper

@@ -86,7 +86,7 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
-    /// The signal that told us to stop. It was passed on to the program. The results up to that point are included.
+    /// The signal that asked us to stop. It was passed on to the program. The results up to that point are included.
     pub interrupted: Option<i32>,
     /// The program's output, if captured.
     pub said: String,
@@ -134,7 +134,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
-    /// The program was told to stop by this signal.
+    /// This signal stopped the program.
     Stopped(i32),
     Failed(Ending),
 }

@@ -1,4 +1,4 @@
-//! Adds solution numbers to kernel names, from the catalog beside the code object.
+//! Adds solution numbers to kernel names, from the catalog next to the code object.
 //!
 //! A kernel may serve several solutions, which differ in their split of K or their padding. All of their numbers are
 //! then given. hipBLASLt's API takes the number of the catalog. rocBLAS' API (`rocblas_gemm_ex`, `rocblas-bench
@@ -47,7 +47,7 @@ pub fn numbers(place: &RunRoot, traces: &[Trace], images: &HashMap<u64, String>)
     found
 }
 
-/// The catalog of a code object: `NAME.dat` beside `NAME.co`. Kernels for any GPU have one catalog for all objects
+/// The catalog of a code object: `NAME.dat` next to `NAME.co`. Kernels for any GPU have one catalog for all objects
 /// (`NAME_fallback.dat`).
 fn beside(object: &Path) -> Option<PathBuf> {
     let own = object.with_extension("dat");

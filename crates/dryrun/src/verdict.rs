@@ -103,7 +103,7 @@ pub fn reach_of_cell(cell: &Cell, device: &Played<'_>) -> Reach {
     shown(&of_cells(std::slice::from_ref(cell), device))
 }
 
-/// The reach of the rows that are shown. If none is shown, nothing is known.
+/// The reach of the rows that are shown. If no cell has an answer, the reach is unknown.
 pub fn shown(reach: &Conclusion) -> Reach {
     if reach.answered() == 0 { Reach::Unknown } else { reach.reach() }
 }

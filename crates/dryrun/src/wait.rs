@@ -11,12 +11,12 @@ use sys::{abi, interrupt};
 
 /// The maximum amount of a program's output that is kept.
 const MOST_SAID: usize = 1 << 20;
-/// The time that a program has to exit after it was told to.
+/// The time that a program has to exit after it was asked to.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// The polling interval, which grows with the running time.
 const STEPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
 
-/// How it ended, its output, and the signal that told us to stop.
+/// How the program ended, its output, and the signal that asked us to stop.
 pub struct Ended {
     pub status: ExitStatus,
     pub said: String,

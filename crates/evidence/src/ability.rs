@@ -1,4 +1,4 @@
-//! What an existing observer could see, whether or not it ran, and how to run it.
+//! The field of view of each existing observer, whether or not it ran, and how to run it.
 
 use crate::{FieldOfView, Rung};
 use schemars::JsonSchema;
@@ -12,13 +12,13 @@ pub struct Ability {
     pub view: FieldOfView,
 }
 
-/// An observer that could look, written as the command that starts it.
+/// An observer that could be run, written as the command that starts it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
 #[schemars(with = "String")]
 pub enum Looker {
     /// The observer of this name, which an investigation runs automatically.
     Itself(String),
-    /// This verb. The user must give it a target.
+    /// The observer runs as part of this verb. The user must give it a target.
     Verb(String),
 }
 

@@ -15,17 +15,17 @@ struct Voice {
     choice: String,
     /// The answer, if the question asks "whether".
     yes: bool,
-    /// The part that its grade leaves undecided.
+    /// The part that the claim's grade leaves undecided.
     short: Option<(String, LeftOutWhy)>,
-    /// The observers whose observations it cites.
+    /// The observers whose observations the claim's grade cites.
     by: Vec<String>,
-    /// What those observers examined.
+    /// The subjects that those observers examined.
     of: Vec<String>,
     /// Other witnesses that confirm that there is no other answer.
     accounts: BTreeSet<Witness>,
 }
 
-/// The name under which the grading is listed, beside the observers whose observations it grades.
+/// The name under which the grading is listed, in addition to the observers whose observations it grades.
 pub const JUDGE: &str = "judge";
 
 pub(crate) fn conclude(

@@ -14,7 +14,7 @@ pub struct Claim {
     pub expected: Expected,
     pub scope: Scope,
     /// The rules by which an observation of another subject may support the claim, at most as Inferred. The author of
-    /// the claim lists the rules that are valid for it: another build that ships the same kernels says nothing about
-    /// the size of its bundles.
+    /// the claim lists the rules that are valid for it: for example, a build with the same kernels is no evidence for
+    /// the size of the bundles.
     pub transfer: Vec<Transfer>,
 }

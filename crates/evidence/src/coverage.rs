@@ -51,7 +51,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Everything was seen, by the observer's own account.
+    /// The observer saw everything, by its own account.
     pub fn complete(unit: impl Into<String>, seen: u64) -> Self {
         Coverage { unit: unit.into(), seen, total: Some(seen), lost: 0, missing: Vec::new(), accounts: BTreeSet::new() }
     }

@@ -25,11 +25,11 @@ pub enum Expected {
     Matches(String),
     /// Something was seen, with any value. The value here must be true.
     Present(bool),
-    /// Negative: nothing of this kind exists. The value must be true.
+    /// A negative expectation: nothing of this kind exists. The value must be true.
     Absent(bool),
 }
 
-/// What an observed fact says about an expectation.
+/// How an observed fact relates to an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Holds,

@@ -20,11 +20,11 @@ pub enum Why {
     NotHere,
     /// The device that the claim is about is not on this machine.
     NoDevice,
-    /// An observer that could see it was blocked.
+    /// An observer that could see it was blocked by the system.
     Blocked,
-    /// No observer can check this.
+    /// No observer can check the claim.
     NotInView,
-    /// An observer exists, but was never run on this.
+    /// An observer exists, but was never run on this subject.
     NeverTried,
 }
 

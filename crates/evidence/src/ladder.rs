@@ -101,7 +101,8 @@ impl Investigation {
         }
     }
 
-    /// What the question asks. If it only names claims, what the first of them is about.
+    /// The subject, topic and rung that the question is about. If it only names claims, what the first of them is
+    /// about.
     fn asked(&self, question: &Question) -> Ask {
         let first = || question.all_claims().next().and_then(|(id, _)| self.claim(id)).map(|stated| &stated.claim);
         question.ask.clone().or_else(|| question.elsewhere.clone()).unwrap_or_else(|| {

@@ -22,7 +22,7 @@ impl ObserverId {
     }
 }
 
-/// Raw evidence, kept in the ledger under its hash.
+/// Raw evidence, stored in the ledger under its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     pub about: String,
-    /// The same, by name.
+    /// The same list, by name.
     #[serde(skip)]
     pub parameters: About,
     pub value: String,
@@ -41,21 +41,21 @@ impl Found {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuestionReading {
     pub question: String,
-    /// The rung that it is about. A question about what runs is about `launched`.
+    /// The rung that the question is about. A question about what runs is about `launched`.
     pub asked_of: Rung,
-    /// Yes, no, partly or not known, and the rung that this comes from.
+    /// Yes, no, partly or unknown, and the rung that this is based on.
     pub conclusion: Conclusion,
     /// The readings of the claims that would answer it, in the order of the file.
     pub claims: Vec<String>,
-    /// Those of these claims that have supporting evidence.
+    /// The claims among them that have supporting evidence.
     pub settled_by: Vec<String>,
     pub refuted: Vec<String>,
     pub found: Vec<Found>,
-    /// What was seen on the question's own rung, if `found` is from a lower one.
+    /// The observations on the question's own rung, if `found` is from a lower one.
     pub live: Vec<Found>,
-    /// What was seen for another subject or on another rung. It is shown but never answers the question.
+    /// The observations of another subject or on another rung. It is shown but never answers the question.
     pub elsewhere: Vec<Found>,
-    /// Whether it is not answered, or only from a lower rung, in part or by inference.
+    /// Whether the question has no answer, or only one from a lower rung, in part or by inference.
     pub open: bool,
 }
 

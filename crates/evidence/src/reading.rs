@@ -21,7 +21,7 @@ pub enum Reason {
         observation: ObservationId,
         saw: say::Kept,
     },
-    /// It examined everything and did not find it.
+    /// The observation examined everything and did not find it.
     NotThere {
         observation: ObservationId,
     },
@@ -35,7 +35,7 @@ pub enum Reason {
         parameter: String,
         gap: String,
     },
-    /// Its canary was seen only in a test process.
+    /// The observer's canary was seen only in a test process.
     WeakCanary {
         observation: ObservationId,
         canary: say::Kept,
@@ -57,12 +57,12 @@ pub enum Reason {
         observation: ObservationId,
         differences: Vec<String>,
     },
-    /// It cannot show an absence: the blind spot.
+    /// The observation cannot show an absence: the blind spot.
     BlindSpot {
         observation: ObservationId,
         spot: Spot,
     },
-    /// It saw a lower bound, which does not decide the claim.
+    /// The observation is a lower bound, which does not decide the claim.
     Silent {
         observation: ObservationId,
         saw: say::Kept,
@@ -106,12 +106,12 @@ pub enum Reason {
     NoDevice {
         what: String,
     },
-    /// No observer can see it.
+    /// No observer can check the claim.
     NotInView {
         rung: Rung,
         topic: String,
     },
-    /// These observers could have seen it.
+    /// These observers could check the claim, but were not run.
     NeverTried {
         observers: Vec<Looker>,
     },
@@ -121,9 +121,9 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "spot", rename_all = "kebab-case")]
 pub enum Spot {
-    /// It is not in the observer's field of view.
+    /// The claim is outside the observer's field of view.
     View,
-    /// It was not watched for the whole window.
+    /// The subject was not watched for the whole window.
     Window { seen: String },
     /// Something was lost or not examined.
     Coverage { missing: Vec<say::Kept> },
@@ -166,7 +166,7 @@ pub struct Citation {
     pub saw: say::Kept,
     pub time: String,
     pub evidence: Vec<String>,
-    /// A short name of the subject for people: `ollama 4fda6980`, `debian-sid`.
+    /// A short name of the subject for users: `ollama 4fda6980`, `debian-sid`.
     #[serde(skip)]
     pub of: String,
     /// The target that the subject is compiled for or was asked about. The same file or rule gives other results for

@@ -91,7 +91,7 @@ pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
     }
 }
 
-/// What relevant facts say about a claim. A count of a part is a lower bound for the whole.
+/// Selects the facts that are relevant to a claim. A count of a part is a lower bound for the whole.
 pub(crate) fn answering(claim: &Claim) -> impl Fn(&Fact) -> Answer {
     let counts = topics::counts(&claim.topic);
     move |fact| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Contamination {
-    /// It only read files or settings.
+    /// The observer only read files or settings.
     Untouched,
     /// Compared with an unobserved run (A/B/A) without a relevant difference. `certificate` is the evidence.
     Certified { certificate: String },
@@ -25,9 +25,9 @@ pub enum Canary {
     /// The event was seen in the target itself: a one-token request caused a launch, every kernel ended in `s_endpgm`,
     /// the host entry was found in every bundle.
     InTarget(CanarySeen),
-    /// In a test process that uses the same file.
+    /// The canary was seen in a test process that uses the same file.
     InChild(CanarySeen),
-    /// There was no canary, or it was not seen.
+    /// There was no canary, or the observer did not see it.
     None,
 }
 

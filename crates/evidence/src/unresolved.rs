@@ -59,7 +59,7 @@ fn blocked<'a, R: RungKind>(
         Finding::Blocked { .. } => speaks(claim, later),
         _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
     };
-    // Success on another machine says nothing about failure on this one.
+    // Success on another machine does not explain a failure on this one.
     let machine = |recorded: &'a Recorded| {
         let ledger = recorded.origin().map(|origin| origin.split('#').next().unwrap_or(origin));
         (recorded.observer().name.as_str(), ledger, recorded.subject().host.as_deref())

@@ -196,7 +196,7 @@ impl From<u32> for Value {
     }
 }
 
-/// For counts and sizes. A number beyond i64 (no file is that large) becomes a real number.
+/// Used for counts and sizes. A number beyond i64 (no file is that large) becomes a real number.
 impl From<u64> for Value {
     fn from(value: u64) -> Self {
         i64::try_from(value).map_or(Value::Real(value as f64), Value::Int)

@@ -74,14 +74,14 @@ impl FieldOfView {
         say::kept(lang, self.reach_said.as_ref(), &self.reach)
     }
 
-    /// What the observer can never see, in the reader's language.
+    /// The observer's blind spots, in the reader's language.
     pub fn blind_in(&self, lang: &Lang) -> Vec<String> {
         let spot = |(at, english): (usize, &String)| say::kept(lang, self.blind_said.get(at), english);
         self.blind.iter().enumerate().map(spot).collect()
     }
 
-    /// Whether the observer would have seen it. If the view is restricted to a parameter, `asked` must give a value
-    /// inside the restriction.
+    /// Whether the fact is in the observer's field of view. If the view is restricted to a parameter, `asked` must give
+    /// a value inside the restriction.
     pub fn covers(&self, topic: &str, asked: &About) -> bool {
         self.views.iter().any(|view| glob(topic, &view.topic) && asked.speaks_for(&view.about))
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
 pub struct Wanted<'a> {
-    /// What the claims are about, by topic.
+    /// The subjects of the claims, by topic.
     claims: BTreeMap<&'a str, Vec<&'a About>>,
     asks: Vec<&'a Ask>,
     /// Whether all observations on the topics of the questions are wanted.

@@ -26,7 +26,7 @@ fn what_is_recorded_now_is_read_in_both_languages() {
     let (en, ja) = (Lang::ENGLISH, Lang::new("ja"));
     let coverage = Coverage::complete("files", 1).missing(say!("missed-file"), say!("missed-cut-off"));
     let gap = read_again(&coverage.missing[0]);
-    assert_eq!(gap.whole().in_words(&en), "the file (cut off by the end of the code)");
+    assert_eq!(gap.whole().in_words(&en), "the file (truncated by the end of the code)");
     assert_eq!(gap.whole().in_words(&ja), "ファイル（コードの終わりで途切れている）");
     let view = FieldOfView::topic("kernel").reach(say!("view-maps")).blind(key!("view-certify-blind"));
     let view = read_again(&view);

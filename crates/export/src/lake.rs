@@ -54,7 +54,7 @@ pub struct Origin<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub ledger: String,
-    /// The name of its files.
+    /// The base name of the export's files.
     pub stem: String,
     pub rows: u64,
     pub launches: u64,
@@ -67,8 +67,8 @@ pub struct Exported {
     pub kept_later: bool,
 }
 
-/// Writes temporary files, then moves all of them into place under a lock. If two exports run at the same time, one
-/// complete export remains.
+/// Writes temporary files, then renames all of them under a lock. If two exports run at the same time, one complete
+/// export remains.
 pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
     let ledger = reader.id()?.ok_or_else(|| LakeError::Empty(reader.dir().to_owned()))?;
     let own = format!("{ledger}-{}", origin.machine);

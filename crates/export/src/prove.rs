@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// One ledger's part of a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProvedLedger {
-    /// The table of its observations, or a table of another kind that has no observations beside it.
+    /// The table of its observations, or a table of another kind that has no observations next to it.
     pub file: PathBuf,
     /// The ledger's ID; empty if the file could not be read.
     pub ledger: String,
@@ -28,7 +28,7 @@ pub struct ProvedLedger {
     /// The hash of each row, in order.
     #[serde(skip)]
     pub hashes: Vec<String>,
-    /// What was altered, lost or moved: one sentence each.
+    /// The rows and tables that were altered, lost or moved: one sentence each.
     pub problems: Vec<Kept>,
 }
 

@@ -21,9 +21,9 @@ pub struct Launch {
     pub columns: Option<u64>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Whether it is part of a graph capture and was not launched at this time.
+    /// Whether the launch is part of a graph capture, so that it did not run at this time.
     pub captured: bool,
-    /// The result of the call; anything but 0 is a refused launch. None if unknown.
+    /// The result of the call; anything but 0 is a refused launch. None if the status is unknown.
     pub status: Option<u32>,
     /// The device time. When it started by the host's clock is unknown.
     pub took_ns: Option<u64>,

@@ -1,4 +1,4 @@
-//! What can be found in one file: the answers of `inspect` and `isa`.
+//! Examines one file: the answers of `inspect` and `isa`.
 //!
 //! This crate reads bytes through [`inventory::File`]. It has no process, no ledger, no
 //! network and no clock, so it also compiles for WebAssembly: the web page gives the same answers as the command line.

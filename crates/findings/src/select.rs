@@ -28,7 +28,7 @@ impl Select {
         Ok(Select { arch, target, kernel, matched: AtomicU64::new(0), shown: AtomicU64::new(0) })
     }
 
-    /// Without a requested target, every target matches; a host entry never does.
+    /// Whether a code object matches. Without a requested target, every target matches; a host entry never does.
     pub fn object(&self, found: &Found<'_>) -> bool {
         match (&self.arch, &self.target, found.target) {
             (None, _, _) => true,
@@ -37,7 +37,7 @@ impl Select {
         }
     }
 
-    /// By the target's name in a report: `gfx90a:xnack-`, `sm_90a`.
+    /// Whether a target matches, by its name in a report: `gfx90a:xnack-`, `sm_90a`.
     pub fn named(&self, target: &str) -> bool {
         match (&self.arch, &self.target) {
             (None, _) => true,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Written {
     pub file: String,
-    /// The model that it has the shape of: `llama-3.1-8b`.
+    /// The model whose shape the file has: `llama-3.1-8b`.
     pub shape: &'static str,
     pub architecture: &'static str,
     /// A tensor type, or a mix of several: `Q4_K_M`.
@@ -68,7 +68,7 @@ impl Answer for Shapes {
     const SCHEMA: &'static str = "whichkernel.skeleton-shapes/2";
 }
 
-/// One shape.
+/// A model shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShapeLine {
     pub shape: &'static str,

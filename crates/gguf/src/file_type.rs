@@ -58,8 +58,8 @@ fn counted(name: &str) -> Option<Vec<&'static str>> {
     }
     let mut types: Vec<(TensorType, u64)> = counts.into_iter().collect();
     types.sort_by_key(|(_, count)| Reverse(*count));
-    // In a model without experts, a mix for experts uses one type for everything, so it says nothing about the types of
-    // a dense model.
+    // In a model without experts, a mix for experts uses one type for everything, so it shows nothing about the types
+    // of a dense model.
     (types.len() > 1).then(|| types.into_iter().filter_map(|(ty, _)| ty.known_name()).collect())
 }
 

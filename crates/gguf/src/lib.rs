@@ -1,8 +1,8 @@
 //! GGUF models: reads headers, and writes skeleton models of any shape without weights.
 //!
 //! The crate does no I/O, has no unsafe code, and does not panic on any input. The reader takes the first bytes of a
-//! file and says how many more it needs. A skeleton is a header and a length, which the caller writes as a sparse file.
-//! The format is described in ggml's docs/gguf.md.
+//! file and reports how many more it needs. A skeleton is a header and a length, which the caller writes as a sparse
+//! file. The format is described in ggml's docs/gguf.md.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -77,8 +77,8 @@ impl Mix {
         let kind = self.wanted(shape, name, row, layers)?;
         let divides = |kind: TensorType| kind.block().is_some_and(|(block, _)| row.is_multiple_of(block));
         if divides(kind) || (matches!(self, Mix::One(_)) && shape.is_plain()) {
-            // A single type is returned even if it does not fit. The model is then rejected instead of silently getting
-            // another type.
+            // A single type is returned even if it does not fit the rows. The model is then rejected instead of
+            // silently getting another type.
             return Ok(kind);
         }
         let other = TensorType::parse(match kind.name().as_str() {

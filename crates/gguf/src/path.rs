@@ -11,13 +11,13 @@ say::named! {
         /// Many columns, weights in floating point, on matrix units.
         Mmf = "MMF",
         Mmv = "MMV",
-        /// One column; weights are dequantised in the kernel.
+        /// One column; weights are dequantized in the kernel.
         Dmmv = "DMMV",
-        /// One column or a few, quantised weights.
+        /// One column or a few, quantized weights.
         Mmvq = "MMVQ",
-        /// Many columns in tiles, quantised weights.
+        /// Many columns in tiles, quantized weights.
         Mmq = "MMQ",
-        /// A BLAS library, with dequantised weights.
+        /// A BLAS library, with dequantized weights.
         Blas = "BLAS",
         /// Flash attention by an unspecified kernel.
         FlashAttention = "FA",
@@ -36,12 +36,12 @@ say::named! {
 }
 
 impl Path {
-    /// A path by the name in a table cell, ignoring case; None for anything else.
+    /// A path by the name in a table cell, ignoring case; None for any other name.
     pub fn from_name(name: &str) -> Option<Path> {
         Self::ALL.iter().copied().find(|path| path.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether it is a product with a weight matrix.
+    /// Whether the path computes a product with a weight matrix.
     pub fn is_product(self) -> bool {
         self <= Path::Blas || self >= Path::MulMatVec
     }

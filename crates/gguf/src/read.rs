@@ -17,7 +17,7 @@ pub enum Value {
     Float(f64),
     Bool(bool),
     Text(String),
-    /// Only the length is kept. The content, such as a vocabulary, is not needed here.
+    /// An array, of which only the length is stored. The content, such as a vocabulary, is not needed here.
     Array {
         kind: u32,
         len: u64,
@@ -39,7 +39,7 @@ pub struct Gguf {
     pub version: u32,
     pub metadata: Vec<(String, Value)>,
     pub tensors: Vec<Tensor>,
-    /// Where the tensors' data begins.
+    /// The offset at which the tensors' data begins.
     pub data_offset: u64,
 }
 

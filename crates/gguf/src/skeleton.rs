@@ -111,7 +111,7 @@ impl Plan<'_> {
         self.add(name, dims, kind)
     }
 
-    /// Adds a tensor that is never quantised: norms, biases, routers.
+    /// Adds a tensor that is never quantized: norms, biases, routers.
     pub fn plain(&mut self, name: &str, dims: &[u64]) -> Result<(), Error> {
         self.add(name, dims, TensorType::F32)
     }

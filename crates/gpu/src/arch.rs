@@ -112,8 +112,8 @@ say::worded! { struct UnknownArch { wanted, near } =>
 "gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
 
 impl Arch {
-    /// Parses a target, ignoring case; a card's name (`rx-9070-xt`) means its target. An unknown name is an error that
-    /// suggests the nearest known name.
+    /// Parses a target, ignoring case. A card's name (`rx-9070-xt`) selects its target. An unknown name is an error
+    /// that suggests the nearest known name.
     pub fn parse(wanted: &str) -> Result<Self, UnknownArch> {
         let text = wanted.trim().to_ascii_lowercase();
         if text == SPIRV {

@@ -13,7 +13,7 @@ pub struct Limits {
     pub title: String,
     /// The target: `gfx1201`, `sm_89`.
     pub target: String,
-    /// Whether it has no memory of its own and uses the system's memory.
+    /// Whether the GPU has no memory of its own and uses the system's memory.
     pub integrated: bool,
     /// Bytes.
     pub memory: Option<Number>,

@@ -1,17 +1,17 @@
-//! Every known card for people: its name as printed on the box, what else it is called, and its generation.
+//! Lists every known card for readers: its name as printed on the box, its aliases, and its generation.
 
 use crate::{TargetId, all, nvidia_target, plain};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// As the command line takes it: `rx-9070-xt`.
+    /// The name for the command line: `rx-9070-xt`.
     pub name: String,
     /// `RX 9070 XT`.
     pub title: String,
     pub aliases: Vec<String>,
     /// `gfx1201`, `sm_89`.
     pub target: String,
-    /// `RDNA 4`; None if not known.
+    /// `RDNA 4`; None if the generation is unknown.
     pub generation: Option<&'static str>,
     /// Whether this card represents its target.
     pub reference: bool,
@@ -41,7 +41,7 @@ pub fn listed() -> Vec<Listed> {
     amd.chain(nvidia).collect()
 }
 
-/// The card that people know best, for each of NVIDIA's capabilities.
+/// The best-known card of each NVIDIA compute capability.
 const REFERENCES: &[&str] =
     &["p100", "gtx1080ti", "v100", "rtx2080ti", "a100", "rtx3090", "rtx4090", "h100", "b200", "rtx5090"];
 
@@ -76,7 +76,7 @@ fn spaced(name: &str) -> String {
     if series.is_empty() { rest } else { format!("{series} {rest}") }
 }
 
-/// The marketing name of a target's generation; None if it has none that is known here.
+/// The marketing name of a target's generation; None if no card of this target is known.
 pub fn generation(target: &str) -> Option<&'static str> {
     if let Some(capability) = target.strip_prefix("sm_") {
         let digits: String = capability.chars().take_while(char::is_ascii_digit).collect();

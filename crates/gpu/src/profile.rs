@@ -19,7 +19,7 @@ pub struct Profile {
     pub title: String,
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Whether a bare target means this card.
+    /// Whether a bare target refers to this card.
     #[serde(default)]
     pub reference: bool,
     #[serde(rename = "gcnArchName")]
@@ -70,7 +70,7 @@ pub enum ProfileError {
         wanted: String,
         near: Option<String>,
     },
-    /// Known by its name, but without a profile.
+    /// A card whose name is known, but that has no profile.
     Nvidia {
         wanted: String,
         target: &'static str,

@@ -11,7 +11,7 @@ struct State {
     bytes: u64,
     taken: usize,
     handed_out: usize,
-    /// Pieces that were handed over but not taken yet, by bundle.
+    /// Pieces that were delivered but not yet consumed, by bundle.
     pieces: BTreeMap<usize, u32>,
     stopped: bool,
 }

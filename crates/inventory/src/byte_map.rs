@@ -24,7 +24,7 @@ say::named! {
         Data = "host-data",
         /// Between sections: searched in the same way.
         Between = "between-sections",
-        /// After the end that the file's headers state: searched in the same way.
+        /// Bytes after the end that the file's headers state, which are searched in the same way.
         Behind = "behind-the-end",
         /// Found in the parts above, but not readable.
         Opaque = "not-readable",

@@ -28,13 +28,13 @@ impl Say for Unread {
     }
 }
 
-/// One opened file, classified by its first bytes.
+/// An opened file, classified by its first bytes.
 #[derive(Debug)]
 pub enum Met<'a> {
     Code(Contents<'a>),
     /// An archive or a package: its own bytes do not show its content.
     Pack(Pack),
-    /// Its first bytes match no format with GPU code.
+    /// A file whose first bytes match no format with GPU code.
     Other,
 }
 

@@ -28,7 +28,7 @@ say::worded! { OpenError {
 /// libraries have a few GiB.
 const LONGEST: u64 = 256 << 30;
 
-/// A regular file, open for reading, with its metadata at that time; or bytes that somebody else reads for us.
+/// A regular file, open for reading, with its metadata at that time; or bytes that the caller provides.
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
@@ -39,7 +39,7 @@ pub struct File {
     stamp: Stamp,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 enum Bytes {
     Disk(fs::File),
     /// Such as a file that was dropped on a web page.
@@ -91,7 +91,7 @@ impl File {
         File { path: path.to_owned(), bytes: Bytes::Disk(file), start: 0, len, stamp }
     }
 
-    /// Bytes that are no file of this machine. `name` is shown where a path would be.
+    /// Opens bytes that are not a file of this machine. `name` is shown where a path would be.
     pub fn given(name: &Path, source: Arc<dyn ReadAt + Send>) -> Self {
         let len = source.len();
         let stamp = (len, 0, 0, 0, 0, 0, 0);

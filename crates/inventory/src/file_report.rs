@@ -28,7 +28,7 @@ pub enum Form {
     Unknown,
 }
 
-/// One bundle and its entries.
+/// A bundle and its entries.
 #[derive(Debug, Clone)]
 pub struct BundleSummary {
     pub bundle: Bundle,
@@ -50,7 +50,7 @@ pub struct TargetSummary {
     pub versions: Option<(u8, u8)>,
 }
 
-/// Everything found in one file, and how much of it was examined.
+/// The content found in one file, and how much of the file was examined.
 #[derive(Debug)]
 pub struct FileReport {
     pub form: Form,
@@ -58,7 +58,7 @@ pub struct FileReport {
     /// `unknown`.
     pub kind: &'static str,
     pub size: u64,
-    /// Only if requested.
+    /// Present only if requested.
     pub sha256: Option<Sha256>,
     pub bundles: Vec<BundleSummary>,
     /// The file itself, if it is a code object.
@@ -89,8 +89,8 @@ pub struct FileReport {
 }
 
 impl FileReport {
-    /// By full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is NVIDIA's
-    /// relocatable code, which no runtime loads directly.
+    /// A summary by full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is
+    /// NVIDIA's relocatable code, which no runtime loads directly.
     pub fn targets(&self) -> BTreeMap<String, TargetSummary> {
         self.targets_of(&|_| true)
     }
@@ -146,7 +146,7 @@ impl FileReport {
         all
     }
 
-    /// Whether everything was explained. Only then may an absence be stated.
+    /// Whether every byte was explained. Only then may an absence be stated.
     pub fn is_complete(&self) -> bool {
         let nvidia = self.nvidia.as_ref().is_none_or(nvidia::Inventory::is_complete);
         let clear = self.problems.is_empty() && self.opaque.is_empty();

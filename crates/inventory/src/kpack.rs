@@ -29,7 +29,7 @@ pub struct Kpack {
 #[derive(Debug, Clone)]
 pub struct FoundArchive {
     pub path: PathBuf,
-    /// The targets for which it has code of this library.
+    /// The targets for which the archive has code of this library.
     pub targets: Vec<String>,
     /// Code objects of this library.
     pub objects: u64,
@@ -64,7 +64,7 @@ pub fn archives_of(reference: &Reference, library: &Path, environment: &Environm
     found
 }
 
-/// The archives listed in a manifest, which are beside it.
+/// The archives that a manifest lists, which are in the same directory.
 fn listed(path: &Path) -> Vec<PathBuf> {
     let Ok(file) = File::open(path) else { return Vec::new() };
     let data = file.bytes(0, file.len().min(MANIFEST_LIMIT), "kpack manifest");

@@ -11,7 +11,7 @@ say::named! {
     /// The format that begins at a position.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(crate) enum Mark: name {
-        /// For an AMD or NVIDIA GPU.
+        /// An ELF file for an AMD or NVIDIA GPU.
         Elf = "device ELF",
         Spirv = "SPIR-V",
         Ptx = "PTX",
@@ -43,7 +43,7 @@ say::named! {
 }
 
 impl Mark {
-    /// Whether it is uncompressed device code.
+    /// Whether the mark is the start of uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)
     }

@@ -52,19 +52,19 @@ pub struct Found<'a> {
     pub entry: usize,
     /// `hip`, `hipv4`, `hcc`, ...; empty for a bare code object.
     pub kind: &'a str,
-    /// From the bundle's id, or from e_flags if there is none.
+    /// The target from the bundle's id, or from e_flags if there is none.
     pub target: Option<&'a TargetId>,
     pub format: Format,
     /// The parsed object, if it is a readable device ELF.
     pub object: Option<&'a CodeObject<'a>>,
-    /// Whether its bundle id or its metadata name another target than e_flags.
+    /// Whether the entry's bundle id or metadata names another target than e_flags.
     pub contradicted: bool,
     /// The bytes of the entry.
     pub contents: &'a Window<'a>,
 }
 
 impl Found<'_> {
-    /// Whether it is a host entry, which is listed but is not device code.
+    /// Whether the entry is for the host; host entries are listed but are not device code.
     pub fn is_host(&self) -> bool {
         self.kind == codeobject::HOST
     }
@@ -90,8 +90,8 @@ pub trait Look: Sync {
         Detail::Brief
     }
 
-    /// The number of collected bytes that could be handed over now. A look that collects much returns this, so that
-    /// results are handed over in the middle of a bundle.
+    /// The number of collected bytes that could be handed over now. A look that collects many results returns this, so
+    /// that they are delivered in the middle of a bundle.
     fn weight(&self, _: &Self::Out) -> usize {
         0
     }
@@ -102,7 +102,7 @@ pub trait Look: Sync {
     }
 }
 
-/// Results are handed over in pieces of about this size.
+/// Results are passed on in pieces of about this size.
 pub(crate) const PIECE: usize = 1 << 20;
 
 /// Collects nothing: only the report is wanted.
@@ -125,7 +125,7 @@ pub struct ObjectReport {
     /// The id as written in the bundle; empty for a bare code object.
     pub id: String,
     pub kind: String,
-    /// From the bundle's id, otherwise from e_flags.
+    /// The target from the bundle's id, otherwise from e_flags.
     pub target: Option<TargetId>,
     pub size: u64,
     pub format: Format,
@@ -136,7 +136,7 @@ pub struct ObjectReport {
     /// Kernels whose descriptor and metadata differ.
     pub differing: u64,
     pub contradictions: Vec<Contradiction>,
-    /// Its kpack archive; None if it is in the file itself.
+    /// The kpack archive of the code object; None if it is in the file itself.
     pub archive: Option<PathBuf>,
     /// Offsets are relative to the entry.
     pub problems: Vec<Error>,
@@ -149,7 +149,7 @@ impl ObjectReport {
         self.contradictions.iter().find(|found| found.place != TargetPlace::FileName)
     }
 
-    /// Whether it is device code; a host entry is only listed.
+    /// Whether the entry is device code; a host entry is only listed.
     pub fn is_device(&self) -> bool {
         self.kind != codeobject::HOST
     }

@@ -18,7 +18,7 @@ say::named! {
 }
 
 impl Pack {
-    /// By the first bytes; None if it is not an archive.
+    /// Recognises the format by the first bytes; None if it is not an archive.
     pub fn of(source: &dyn ReadAt) -> Option<Self> {
         let head = source.bytes(0, source.len().min(512), "magic").ok()?;
         Some(match head.as_ref() {

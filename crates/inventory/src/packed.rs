@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// The vendors whose device code a host file has or refers to.
 #[derive(Debug, Clone, Default)]
 pub struct DeviceCode {
-    /// AMD's, in the file itself.
+    /// AMD's device code in the file itself.
     pub amd: bool,
-    /// AMD's, in archives beside the file.
+    /// AMD's device code in archives next to the file.
     pub packed: Option<Packed>,
     pub nvidia: bool,
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// 0: everything on the calling thread, for systems without threads.
+    /// The number of threads; 0 does everything on the calling thread, for systems without threads.
     pub threads: usize,
     /// How many bytes may be unpacked at one time, over all threads. A single bundle above this is unpacked alone.
     pub budget: u64,

@@ -27,12 +27,12 @@ pub struct Serves {
 }
 
 impl Serves {
-    /// Kernels that compute something.
+    /// Kernels with working code, as opposed to stubs.
     pub fn live(&self) -> u64 {
         self.kernels.saturating_sub(self.stubs)
     }
 
-    /// None if unknown.
+    /// None if the answer is unknown.
     pub fn answer(&self) -> Option<bool> {
         if self.live() > 0 || (self.uncounted > 0 && self.kernels == 0) {
             return Some(true);

@@ -23,7 +23,7 @@ pub struct SpirvModule {
     pub size: u64,
     /// SHA-256 without float controls, which programs add at run time.
     pub identity: String,
-    /// The symbol at its address, without ggml's `_data`; None in a stripped file.
+    /// The symbol at the module's address, without ggml's `_data`; None in a stripped file.
     pub name: Option<String>,
     pub module: Module,
 }

@@ -208,7 +208,7 @@ fn read_all(reader: &mut dyn Read, budget: &mut Budget) -> Gave {
     }
 }
 
-/// One zstd frame. Its headers give its size.
+/// A zstd frame. Its headers give its size.
 fn zstd(input: &mut Input<'_>, budget: &mut Budget) -> Unpacked {
     let Ok(size) = codeobject::zstd_frame_size(input.source, input.start) else { return Unpacked::Not };
     let Ok(decoder) = zstd::stream::read::Decoder::new(input.take(size)) else { return Unpacked::Not };

@@ -1,5 +1,5 @@
-//! What this build can observe: the field of view of each registered observer, used directly or through a verb that
-//! records.
+//! Lists the observations that this build can make: the field of view of each registered observer, used directly or
+//! through a verb that records.
 //!
 //! A claim that was not attempted is reported as not attempted. A claim that no observer of this build can check is
 //! reported as not in view.

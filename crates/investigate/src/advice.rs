@@ -1,8 +1,8 @@
 //! Advice on how to decide a claim on this machine: a command to copy, and the prerequisites that are missing.
 //!
 //! An investigation file uses placeholders (`{runtime}`, `{source:rocBLAS}`), which are replaced by this machine's
-//! paths. A command with an unfilled placeholder is never shown. If something is missing, the advice says how to get
-//! it.
+//! paths. A command with an unfilled placeholder is never shown. If a prerequisite is missing, the advice describes how
+//! to get it.
 
 use crate::feasible::Feasibility;
 use evidence::{Looker, Reading, Reason, Why};
@@ -20,7 +20,7 @@ pub enum Need {
     Runtime(String),
     /// A GPU of this target.
     Device(String),
-    /// That machine itself.
+    /// The machine of this name itself.
     Machine(String),
     /// A program that is not on the PATH.
     Program(String),
@@ -76,7 +76,7 @@ pub const FETCH: &str = "whichkernel investigate --yes";
 const LOOK: &str = "whichkernel investigate";
 
 impl Places {
-    /// The advice that would decide the open parts of this reading. None if nothing in this build would.
+    /// The advice that would decide the open parts of this reading. None if no command of this build can decide them.
     pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
         match reading.grade.why()? {
             // An observer has already looked, and repeating that gives the same result.
@@ -149,7 +149,7 @@ impl Places {
         match name.split_once(':').unwrap_or((name, "")) {
             ("runtime", _) => match runtime.and_then(|name| self.runtimes.get(name)) {
                 Some(path) => Ok(quoted(path)),
-                // If it is installed, an investigation finds it automatically.
+                // If the runtime is installed, an investigation finds it automatically.
                 None => instead(LOOK, runtime.map(|name| Need::Runtime(name.to_owned())).into_iter().collect()),
             },
             ("source", tree) => {

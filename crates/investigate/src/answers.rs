@@ -103,7 +103,7 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// One claim with its grade.
+/// A claim with its grade.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ClaimReading<'g> {
     pub id: &'g str,
@@ -128,7 +128,7 @@ pub struct ClaimReading<'g> {
     pub ladder: &'g [RungTally],
     pub shows: Option<&'g Words>,
     pub cannot: Option<&'g Words>,
-    /// The command that would settle it here.
+    /// The command that would settle the claim here.
     pub closes: Option<String>,
     /// Requirements of this command that are not met here.
     pub needs: Option<Vec<Need>>,
@@ -142,7 +142,7 @@ pub enum Expect {
     Any,
 }
 
-/// One question with its answer.
+/// A question with its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct QuestionAnswer<'g> {
     pub id: &'g str,

@@ -160,7 +160,7 @@ impl Feasibility {
             return (!self.processes.contains(what)).then(|| Need::Process(what.to_owned()));
         }
         let path = what.split('@').next().unwrap_or(what);
-        // It is a name that the program itself knows: `llama.cpp@b10586`, `debian-sid`.
+        // The path is a name that whichkernel itself resolves: `llama.cpp@b10586`, `debian-sid`.
         let known = !path.contains('/') && !path.contains(".so") && !path.ends_with(".gguf");
         let there = known || what.starts_with(['$', '<']) || Path::new(path).exists() || Path::new(what).exists();
         (!there).then(|| Need::File(path.to_owned()))

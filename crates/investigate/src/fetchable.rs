@@ -1,10 +1,11 @@
-//! What could be fetched, and which open claims it can decide. Computed before a download and again after it.
+//! Finds runtimes that could be fetched, and the open claims that each can settle. Computed before a download and again
+//! after it.
 
 use crate::{Graded, abilities};
 use evidence::{Looker, Reading, Rung, Scope, Stated, Subject};
 use runtime::sources::{SourceTree, TREES};
 
-/// Something to fetch, and the claims that it can decide.
+/// A runtime or source that can be fetched, and the claims that it can settle.
 #[derive(Debug, Clone)]
 pub struct FetchStep {
     pub what: What,
@@ -20,14 +21,14 @@ pub enum What {
 }
 
 const DEBIAN: &str = "debian-sid";
-/// The targets in Debian's libggml-hip.so (version 0.27, as listed by `inspect`). The library says nothing about other
+/// The targets in Debian's libggml-hip.so (version 0.27, as listed by `inspect`). The library has no code for other
 /// targets.
 const DEBIAN_TARGETS: &[&str] =
     &["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102"];
 
 impl Graded {
-    /// What can be fetched to decide open claims, the most useful first. `has_runtime` says whether a runtime with GPU
-    /// code is already here.
+    /// The runtimes and sources that can settle open claims, the most useful first. `has_runtime` states whether a
+    /// runtime with GPU code is already here.
     pub fn fetchable(&self, has_runtime: bool) -> Vec<FetchStep> {
         let mut steps: Vec<FetchStep> = TREES
             .iter()

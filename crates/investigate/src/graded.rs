@@ -31,7 +31,7 @@ pub struct Next {
     pub advice: Advice,
     pub claims: usize,
     pub questions: usize,
-    /// Whether all its prerequisites are here.
+    /// Whether all prerequisites of the command are met here.
     pub possible: bool,
 }
 
@@ -146,7 +146,7 @@ impl Graded {
         self.investigation.phases.keys().copied().map(of).filter(|(_, counts)| counts.total() > 0).collect()
     }
 
-    /// The advice that would decide this claim here. None if nothing in this build would.
+    /// The advice that would decide this claim here. None if no command of this build can decide it.
     pub fn advice(&self, stated: &Stated, reading: &Reading) -> Option<Advice> {
         self.known(self.places.advise(
             self.template(&stated.claim.id),

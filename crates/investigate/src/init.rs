@@ -6,7 +6,7 @@ use say::shell;
 use source::decision_table::DecisionTable;
 use std::fmt::Write as _;
 
-/// What was found on this machine.
+/// The GPU, server and model found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
     /// The target of the GPU: `gfx1201`.
@@ -164,7 +164,7 @@ closes = "whichkernel doctor --record""#,
         found.map(|ty| (*ty).clone())
     }
 
-    /// Writes the subject. `typed` says whether the type of the weights is known rather than only likely.
+    /// Writes the subject. `typed` is true if the type of the weights is known rather than only likely.
     fn subject(&self, out: &mut String, target: &str, ty: &str, typed: bool) {
         let found = |what: &str, value: Option<&str>| match value {
             Some(value) => format!("# {what}: {}\n", plain(value)),

@@ -22,7 +22,7 @@ pub struct PathRow {
 struct At<'g> {
     span: Span,
     value: &'g str,
-    /// The part that its grade leaves undecided.
+    /// The part that the value's grade leaves undecided.
     short: Option<LeftOutWhy>,
     by: Vec<&'g str>,
     of: Vec<&'g str>,

@@ -32,7 +32,7 @@ pub struct Looked {
     pub observations: usize,
     /// The number of recorded observations: those that the investigation needs; 0 if the last run had the same result.
     pub recorded: usize,
-    /// Why it could not look.
+    /// Why the observer could not run.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub blocked: Option<Message>,

@@ -1,7 +1,7 @@
 //! Skips observers whose inputs have not changed: the files of every runtime, the question, and this program itself.
 //!
 //! An observer that only reads files gives the same result for the same files, and its last run is in the ledger. A
-//! file beside the ledger stores a hash of its inputs for each question, so that several investigations can share a
+//! file next to the ledger stores a hash of its inputs for each question, so that several investigations can share a
 //! ledger. If anything differs, or that file is missing, everything is observed again.
 
 use observe::ObserveContext;
@@ -49,7 +49,7 @@ struct Looked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     pub observations: usize,
-    /// The number of its observations that the investigation can use. They are in the ledger.
+    /// The number of the observer's observations that the investigation can use. They are in the ledger.
     pub kept: usize,
     pub blocked: Option<say::Message>,
     /// The ledger's last row after the run, with its hash, which covers all rows before it. If the ledger still has
@@ -73,7 +73,7 @@ impl Unchanged {
         Unchanged { file, kept, place, files: files(around), question }
     }
 
-    /// The result of the last run, if nothing has changed since. `has` says whether the ledger has a row: if it was
+    /// The result of the last run, if nothing has changed since. `has` states whether the ledger has a row: if it was
     /// restored to an earlier state, it has lost the run.
     pub fn last(&self, observer: &str, has: impl FnOnce(u64, &str) -> bool) -> Option<&Ran> {
         let looked = self.kept.places.get(&self.place).filter(|looked| looked.files == self.files)?;

@@ -282,7 +282,7 @@ impl<'d> Counter<'d> {
         4 * words.take_while(|word| self.is_padding(word)).count()
     }
 
-    /// Where a function of unstated size ends: before the padding after its last instruction.
+    /// The end of a function without a stated size: before the padding after its last instruction.
     fn content_end(&self, bytes: &[u8], range: Range<usize>) -> usize {
         let code = bytes.get(range.clone()).unwrap_or_default();
         let (mut end, mut at) = (0, 0);

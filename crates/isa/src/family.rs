@@ -85,7 +85,8 @@ impl Family {
         table.get(mnemonic.index()).copied().unwrap_or(Family::Vector)
     }
 
-    /// Whether it changes memory that is visible outside the kernel. Scratch and LDS are lost when the kernel ends.
+    /// Whether the instruction changes memory that is visible outside the kernel. Scratch and LDS are lost when the
+    /// kernel ends.
     pub fn has_effect(self) -> bool {
         use Family::*;
         matches!(

@@ -36,7 +36,7 @@ struct Lane {
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     mnemonic: Mnemonic,
-    /// 0 means that [`crate::Decoder::step`] must decode it.
+    /// 0 means that [`crate::Decoder::step`] must decode the instruction.
     dwords: u16,
     announced: u16,
     refused: u16,
@@ -54,9 +54,9 @@ pub(crate) struct Quick {
     rows: Vec<Row>,
 }
 
-/// What a value announces in the first, second and third source. The second source of VOP3 is one bit higher than the
-/// scalar one, so it is looked up doubled. The scalar values start at [`SCALAR`]. In the table of the third source,
-/// scalar destinations start at [`DESTINATION`].
+/// The operand kinds that a value indicates in the first, second and third source. The second source of VOP3 is one bit
+/// higher than the scalar one, so it is looked up doubled. The scalar values start at [`SCALAR`]. In the table of the
+/// third source, scalar destinations start at [`DESTINATION`].
 const FIRST: [u16; 512] = {
     let mut table = refusals([0; 512], 0, 1, 0);
     table[255] = 1 << LITERAL;

@@ -1,4 +1,4 @@
-//! Where each format has its fixed bits, its opcode and its sources, by generation.
+//! The positions of the fixed bits, the opcode and the sources in each format, by generation.
 //!
 //! The table generator enumerates opcodes with these descriptions, and the decoder uses the same ones. They follow the
 //! "Microcode Formats" chapter of AMD's ISA guides. Every bit is checked against LLVM (`cargo xtask isa-tables`, `cargo
@@ -32,12 +32,12 @@ impl Bits {
     }
 }
 
-/// What may follow the fixed part of an instruction, in addition to what its table row states.
+/// The words that may follow the fixed part of an instruction, in addition to those in its table row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// Nothing.
+    /// No further words follow.
     None,
-    /// A literal (or, if the row says so, a DPP or SDWA word) announced by a source field.
+    /// A literal (or, if the row allows it, a DPP or SDWA word) that a source field requires.
     Sources,
     /// Further address words (MIMG, non-sequential addresses). This field gives their number.
     Addresses(Bits),

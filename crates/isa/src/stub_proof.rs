@@ -21,7 +21,8 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// What the counts of a kernel prove. Only for kernels: other functions return to their caller instead of ending.
+    /// Derives the proof from the instruction counts of a kernel. Only for kernels: other functions return to their
+    /// caller instead of ending.
     pub fn of_kernel(tally: &Tally) -> Self {
         if !tally.is_complete() || tally.instructions == 0 {
             return Proof::None;

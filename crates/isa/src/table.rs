@@ -18,7 +18,7 @@ pub(crate) const DPP8: u32 = 8;
 /// The bits for refusals follow the extensions, in the same order.
 pub(crate) const REFUSED: u32 = 9;
 
-/// One opcode. A length of zero means that the opcode does not exist.
+/// An opcode. A length of zero means that the opcode does not exist.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entry {
     pub announced: u32,

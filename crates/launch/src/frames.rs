@@ -28,7 +28,7 @@ pub struct Frame<'a> {
 pub struct Frames<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// 1: the stand-in GPU, 2: the preload shim, 3: the Vulkan layer.
+    /// The writer: 1 is the stand-in GPU, 2 the preload shim, 3 the Vulkan layer.
     pub writer: u32,
     pub pid: u32,
     pub parent: u32,

@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The kind of evidence under which it is stored.
+/// The kind of evidence under which the list is stored.
 pub const KIND: &str = "kernel listing";
 const HEADER: &str = "whichkernel kernels 1";
 
@@ -40,7 +40,7 @@ pub struct Listed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelList {
     pub kernels: Vec<Listed>,
-    /// Kernels that its writer left out.
+    /// The number of kernels that the writer left out.
     pub left_out: u64,
     /// Lines that could not be read.
     pub damaged: u64,

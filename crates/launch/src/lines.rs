@@ -61,7 +61,7 @@ pub struct Line {
     /// as accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_refused: Option<u64>,
-    /// The capture that contains it. 0 means that it was launched immediately.
+    /// The capture that contains the launch. 0 means that it was launched immediately.
     #[serde(default)]
     pub graph: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ impl Line {
         self.exec.is_some()
     }
 
-    /// Whether it was captured into a graph, so that it was not launched at this time.
+    /// Whether the launch was captured into a graph, so that it did not run at this time.
     pub fn is_captured(&self) -> bool {
         self.graph != 0 && self.by.as_deref() != Some(STAND_IN)
     }
@@ -117,7 +117,7 @@ impl Line {
         [self.times, self.times_refused].into_iter().flatten().all(|count| count <= MOST)
     }
 
-    /// How many launches, calls or replays it represents.
+    /// How many launches, calls or replays the line represents.
     pub fn count(&self) -> u64 {
         self.times.unwrap_or(1)
     }
@@ -149,7 +149,7 @@ pub struct End {
 #[serde(default)]
 pub struct Missed {
     pub key: String,
-    /// What the gap affects: `launches`, `order`, `acceptance`.
+    /// The facts that the gap affects: `launches`, `order`, `acceptance`.
     pub open: String,
     pub count: u64,
     pub what: String,

@@ -22,7 +22,7 @@ pub const COUNTS_SIZE: usize = 4096;
 /// Counts of records by kind, written or not. Index 0 is not a kind: it counts processes that called HIP.
 pub const COUNTED: usize = 16;
 
-/// One device. The file `device` contains a `DeviceFile`, then `count` of these.
+/// A device. The file `device` contains a `DeviceFile`, then `count` of these.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Device {
@@ -113,13 +113,13 @@ pub struct File {
     pub bundles: u32,
 }
 
-/// One bundle, by its address in the file's memory image.
+/// A bundle, by its address in the file's memory image.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Bundle {
     pub address: u64,
     pub index: u32,
-    /// Whether it contains code for the device's target.
+    /// Whether the library contains code for the device's target.
     pub ships: u32,
 }
 
@@ -130,7 +130,7 @@ pub struct Entry {
     pub key: u64,
     pub name: u32,
     pub name_len: u32,
-    /// The index of its bundle.
+    /// The index of the kernel's bundle.
     pub bundle: u32,
     pub args: u32,
     pub args_len: u16,
@@ -158,7 +158,7 @@ pub mod flag {
     pub const FOREIGN: u16 = 16;
 }
 
-/// One explicit argument.
+/// An explicit argument.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arg {

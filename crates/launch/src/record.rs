@@ -28,7 +28,7 @@ pub struct Header {
     pub pid: u32,
     pub ppid: u32,
     pub start_ns: u64,
-    /// 1: the stand-in GPU, 2: the preload shim.
+    /// The writer: 1 is the stand-in GPU, 2 the preload shim.
     pub writer: u32,
     /// 1 if the reader has gone, so that nothing more needs to be written.
     pub closed: u32,
@@ -220,7 +220,7 @@ pub mod asked {
     pub const ALL: u32 = 0;
     /// A part of it was reported: the device decides how often some of it runs, or the graph was too large to query.
     pub const PART: u32 = 1;
-    /// Nothing was reported, so the graph counts as it was captured.
+    /// The program reported nothing, so the graph counts as it was captured.
     pub const NONE: u32 = 2;
 }
 
@@ -230,7 +230,7 @@ pub mod asked {
 pub struct Node {
     /// The runtime's handle.
     pub node: u64,
-    /// The node whose graph contains it; 0 at the top.
+    /// The node whose graph contains this node; 0 at the top level.
     pub under: u64,
 }
 
@@ -241,7 +241,7 @@ pub struct Blas {
     pub time_ns: u64,
     pub stream: u64,
     pub graph: u32,
-    /// One of `blas::*`.
+    /// The function, one of `blas::*`.
     pub call: u32,
     pub trans_a: u32,
     pub trans_b: u32,

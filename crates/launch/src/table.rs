@@ -18,7 +18,7 @@ pub struct KernelInfo {
     pub wavefront: u32,
     pub wgp_mode: bool,
     pub stub: bool,
-    /// Whether another target's metadata describes it.
+    /// Whether the metadata of another target was used for the kernel.
     pub foreign: bool,
     /// Offset and size of each explicit argument.
     pub args: Vec<(u32, u32)>,

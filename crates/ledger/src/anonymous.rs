@@ -31,7 +31,7 @@ struct Machine {
     name: Option<Regex>,
 }
 
-/// Places that are the same on every machine, and routes of servers: they name nobody.
+/// Paths that are the same on every machine, and routes of servers: they identify no one.
 const COMMON: &[&str] = &["/dev/", "/proc/", "/sys/", "/usr/lib/", "/usr/bin/", "/usr/share/", "/api/", "/v1/"];
 
 /// Matches one of the names as a whole word: `ann` does not match in `anna`.

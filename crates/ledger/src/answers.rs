@@ -13,7 +13,7 @@ pub struct Shown {
     /// RFC 3339, UTC.
     pub time: String,
     pub origin: Option<String>,
-    /// The hash of the row before it.
+    /// The hash of the previous row.
     pub prev: String,
     pub hash: String,
     pub id: Option<ObservationId>,
@@ -53,7 +53,7 @@ pub struct Verdict {
     pub head: Option<String>,
     /// Rows whose writer ended before it could update the head.
     pub unacknowledged: u64,
-    /// What was altered, lost or moved: one sentence each. Empty if the ledger is intact.
+    /// The rows and raw evidence that were altered, lost or moved: one sentence each. Empty if the ledger is intact.
     pub problems: Vec<String>,
     pub expected: Vec<Expected>,
     /// What this proves, in words; null if there is a problem.
@@ -70,10 +70,10 @@ impl answer::Answer for Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Expected {
     pub hash: String,
-    /// The key that signed it; null for a plain hash.
+    /// The key that signed the checkpoint; null for a plain hash.
     pub signed_by: Option<String>,
-    /// The row at which it was found.
+    /// The row with the expected hash.
     pub row: Option<u64>,
-    /// Why it does not match.
+    /// Why the hash or checkpoint does not match.
     pub problem: Option<String>,
 }

@@ -16,7 +16,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// What was included, and what was left out.
+/// The numbers of rows and files that were included and left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bundled {
     pub observations: u64,

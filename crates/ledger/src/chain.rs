@@ -64,7 +64,7 @@ pub struct Row {
     /// The origin of an imported row: `LEDGER#SEQ@HASH` of the ledger that first recorded it, then ` via LEDGER` for
     /// each ledger that passed it on and may have altered it.
     pub origin: Option<String>,
-    /// When it was first recorded, here or in the ledger of origin.
+    /// The time at which the row was first recorded, here or in the ledger of origin.
     pub time: String,
     pub body: Vec<u8>,
     pub prev: Hash,

@@ -260,8 +260,8 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Imports a directory that anyone may have written. The database is copied before it is opened, and a journal
-    /// beside it is ignored: SQLite would replay the journal and delete files that it names.
+    /// Imports a directory that anyone may have written. The database is copied before it is opened, and a journal next
+    /// to it is ignored: SQLite would replay the journal and delete files that it names.
     fn directory(&mut self, path: &Path) -> Result<(), LedgerError> {
         let bad = |what: say::Message| LedgerError::Archive { path: path.to_owned(), what };
         let database = path.join("ledger.sqlite");

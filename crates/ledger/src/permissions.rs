@@ -14,8 +14,8 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     files::create_dir_all(dir, Access::Private)
 }
 
-/// Removes other users' access to the ledger. Returns how many files and directories gave such access. Only the owner
-/// does this: other users may not, and root leaves another user's ledger unchanged.
+/// Removes other users' access to the ledger. Returns how many files and directories were accessible to others. Only
+/// the owner does this: other users may not, and root leaves another user's ledger unchanged.
 pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
     let mine = sys::host::user();
     let mut changed = 0;

@@ -1,4 +1,4 @@
-//! A note of the worklog: a person's words and their subject. The phase and the claim are on lines before the text, so
+//! A note of the worklog: a person's text and its subject. The phase and the claim are on lines before the text, so
 //! that the note remains readable as plain text.
 
 /// The parsed note.
@@ -30,8 +30,8 @@ impl WorklogNote {
         WorklogNote { phase: None, about: None, text: body.to_owned() }
     }
 
-    /// The body as the ledger keeps it. Line breaks are removed from the header values, because the rest would be
-    /// parsed as another line.
+    /// The body as it is stored in the ledger. Line breaks are removed from the header values, because the rest would
+    /// be parsed as another line.
     pub fn body(&self) -> String {
         let line = |name: &str, value: &Option<String>| {
             value.as_ref().map(|value| format!("{name}: {}\n", value.replace(['\n', '\r'], " "))).unwrap_or_default()

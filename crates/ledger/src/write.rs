@@ -50,14 +50,15 @@ impl Ledger {
         ledger.locked(|ledger| {
             ledger.closed = permissions::tighten(&ledger.reader.dir).map_err(fail)?;
             ledger.connect()?;
-            // If leftover files cannot be removed, they only take up space.
+            // Leftover files that cannot be removed only use disk space.
             let _ = ledger.reader.blobs().sweep();
             Ok(())
         })?;
         Ok(ledger)
     }
 
-    /// How many files and directories other users could read until this ledger was opened. The owner should be told.
+    /// How many files and directories other users could read until this ledger was opened. The caller should report
+    /// this to the owner.
     pub fn closed_to_others(&self) -> u64 {
         self.closed
     }

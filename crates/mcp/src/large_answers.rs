@@ -22,7 +22,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Keeps a document and returns the address at which it can be read.
+    /// Stores a document and returns the address under which it can be read.
     pub fn keep(&mut self, tool: &str, description: String, text: String) -> String {
         self.made += 1;
         let uri = format!("whichkernel://answer/{}", self.made);

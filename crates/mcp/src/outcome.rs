@@ -15,7 +15,7 @@ pub struct Done {
     pub answer: Option<Value>,
     /// Remarks, or the error.
     pub notes: Vec<String>,
-    /// Whether the call failed; `notes` says why.
+    /// Whether the call failed; `notes` contains the reason.
     pub failed: bool,
 }
 

@@ -44,7 +44,7 @@ pub struct Raw {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Bytes(Vec<u8>),
-    /// Read in pieces when it is recorded.
+    /// A file, which is read in pieces when it is recorded.
     File(PathBuf),
 }
 
@@ -77,7 +77,7 @@ impl Sighting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
     pub why: Message,
-    /// The command or setting that would enable it.
+    /// The command or setting that would enable the observer.
     pub fix: String,
 }
 
@@ -92,7 +92,7 @@ pub trait Observer {
         env!("CARGO_PKG_VERSION")
     }
 
-    /// Its field of view by rung, if it could run.
+    /// The observer's field of view by rung, if it could run.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
     /// The verb of the observer, if an investigation cannot run it automatically: it needs a named process, program or file.
@@ -100,14 +100,14 @@ pub trait Observer {
         None
     }
 
-    /// Runs the observer. `progress` takes a line for the user when the work takes over a second. An observer with a
-    /// verb has nothing to do here.
+    /// Runs the observer. `progress` receives a line for the user if the work takes more than a second. An observer
+    /// with a verb has nothing to do here.
     fn observe(&self, _around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let why = say!("observe-given-nothing");
         Err(Blocked { why, fix: format!("whichkernel {} --record", self.verb().unwrap_or_else(|| self.name())) })
     }
 
-    /// The id in its observations.
+    /// The id that the observer has in its observations.
     fn id(&self) -> ObserverId {
         ObserverId::new(self.name(), self.version())
     }

@@ -16,9 +16,9 @@ use serde::Serialize;
 pub struct Answer {
     pub server: Server,
     pub probes: Vec<Probe>,
-    /// Whether the true count of every question is known.
+    /// Whether the true count of every request is known.
     pub counted: Conclusion,
-    /// Questions without counts, and why.
+    /// Requests without counts, and why.
     pub failed: Vec<Failure>,
     /// Repeated runs of each length, summarised.
     pub speed: Vec<Speed>,
@@ -32,7 +32,7 @@ pub struct Answer {
     pub watch: Option<Watched>,
     /// Requested or expected results that are missing.
     pub left_out: Vec<Missing>,
-    /// Why the run ended before its last question.
+    /// Why the run ended before its last request.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Message>,
@@ -78,7 +78,7 @@ pub struct Server {
     pub slots: Option<u64>,
     /// Other statements of the server about itself, collected as in `watch`.
     pub facts: Vec<Fact>,
-    /// The model's quantisation as the server reports it: `Q4_K_M`.
+    /// The model's quantization as reported by the server: `Q4_K_M`.
     pub quantization: Option<String>,
     /// The types of the model's matrices, and their source.
     pub types: Vec<TypeCount>,
@@ -112,7 +112,7 @@ pub struct Fact {
     pub place: String,
 }
 
-/// One question that evaluated something.
+/// A request that evaluated tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Probe {
     pub name: String,
@@ -172,7 +172,7 @@ pub enum Basis {
     CountIsEvaluated,
     /// The server's debug line of this request.
     Log,
-    /// An embedding takes nothing from the cache.
+    /// An embedding does not use the cache.
     Embedding,
     /// Derived from the prompts sent before, which determine the content of the cache.
     OwnPrompts,
@@ -192,7 +192,7 @@ pub enum Mark {
     FillsContext,
     /// Batch sizes are the server's defaults, because no source states them.
     AssumedBatch,
-    /// Other requests were evaluated together with it, so its columns include theirs.
+    /// Other requests were evaluated together with this one, so its columns include theirs.
     Shared,
     /// It is unknown how the server splits prompts.
     NoBatch,
@@ -200,7 +200,7 @@ pub enum Mark {
     Checkpoint,
 }
 
-/// A question without counts.
+/// A request without counts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Failure {
     pub name: String,

@@ -41,7 +41,7 @@ pub struct Power {
     pub runs_for_tenth: u64,
 }
 
-/// One length and its times, one per round.
+/// A length and its times, one per round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub length: u64,
@@ -56,8 +56,8 @@ const NEAR: usize = 8;
 const SHUFFLES: u32 = 199;
 /// Times that agree this closely are not measurements.
 const LEAST_NOISE: f64 = 1e-9;
-/// A step counts if its p is below this. Residuals of fitted lines are slightly smaller than the noise: at 0.03, at
-/// most 5 % of sweeps report a step by chance.
+/// A step is reported if its p-value is below this limit. Residuals of fitted lines are slightly smaller than the
+/// noise: at 0.03, at most 5 % of sweeps report a step by chance.
 pub const STRIKING: f64 = 0.03;
 const MOST_CHANGES: usize = 32;
 /// Quantile of the normal distribution for 80 %, plus a margin for the noise that a step adds around it.
@@ -149,7 +149,7 @@ impl Test {
     }
 }
 
-/// Of the neighbouring places, the one where lines on both sides fit best.
+/// Among neighbouring positions, the one where lines on both sides fit best.
 fn nearest(series: &[(f64, f64)], walls: &[usize], at: usize) -> usize {
     let cost = |place: &usize| -> f64 {
         let mut all = walls.to_vec();
@@ -260,7 +260,7 @@ fn smoothed(series: &[(f64, f64)], walls: &[usize]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Length and centre of its times, corrected for slower and faster rounds.
+/// The length and the centre of its times, corrected for slower and faster rounds.
 fn centres(points: &[Point]) -> Vec<(f64, f64)> {
     let rounds = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
     let regular = points.iter().all(|point| point.times.len() == rounds);

@@ -1,4 +1,4 @@
-//! Checks that every planned question was counted, by the server's own account in addition to ours.
+//! Checks that every planned request was counted, by the server's own account in addition to ours.
 
 use crate::answer::{self, Failure, Probe, Server};
 use crate::exchange::Exchange;
@@ -8,17 +8,17 @@ use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witnes
 use say::Message;
 use server::{Counters, Purpose, counts};
 
-/// The number of planned questions, and the sum of the server's own counters.
+/// The number of planned requests, and the sum of the server's own counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
-    /// Questions in the plan; None for a recording.
+    /// Requests in the plan; None if the answers come from a recording.
     pub planned: Option<u64>,
     /// Prompt tokens evaluated between the first and the last read of the server's counters: the server's sum and ours.
     pub counters: Option<(u64, u64)>,
 }
 
-/// Whether every planned question was asked and its true count is known, both from the server's count and from the
-/// tokens sent.
+/// Whether every planned request was sent and its true count is known, both from the server's count and from the tokens
+/// sent.
 pub fn counted(
     server: &Server,
     probes: &[Probe],
@@ -38,7 +38,7 @@ pub fn counted(
     let answered = good.len() as u64;
     let known = asked.planned.unwrap_or(answered);
     let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, answered);
-    // If a server is busy, it is asked again under the same name.
+    // If a server is busy, the request is repeated under the same name.
     let again = |name: &str| good.iter().any(|probe| probe.name == name);
     let failures: Vec<&str> = failed.iter().map(|failure| failure.name.as_str()).filter(|name| !again(name)).collect();
     let left = [(failures, LeftOutWhy::Failed), (off, LeftOutWhy::Disagrees), (unknown, LeftOutWhy::Undetermined)];
@@ -67,7 +67,7 @@ fn several(names: &[&str]) -> String {
     format!("{}{more}", names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
 }
 
-/// The first and the last read of the server's counters, with the questions in between.
+/// The first and the last read of the server's counters, with the requests in between.
 struct Looks<'a> {
     first: Counters,
     last: Counters,

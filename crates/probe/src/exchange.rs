@@ -1,4 +1,4 @@
-//! One question and its answer, with the launches that the server made meanwhile.
+//! One request and its response, with the launches that the server made meanwhile.
 
 use crate::launches::Launch;
 use std::ops::{Deref, DerefMut};

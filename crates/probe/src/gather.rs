@@ -35,7 +35,7 @@ struct Around {
     offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
-    /// Whether the user named it, regardless of the server's report.
+    /// Whether the user named the GPU, regardless of the server's report.
     asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,
@@ -131,7 +131,7 @@ impl Around {
     }
 }
 
-/// Computes everything from the questions and answers.
+/// Computes everything from the requests and responses.
 pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
     gathered(recording, wanted, more).0
 }
@@ -172,13 +172,13 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
 /// The name under which information from outside the logs is kept, as if it were a log.
 pub const GATHERED: &str = "gathered.log";
 
-/// Prefixes of question names that are not probes.
+/// Prefixes of request names that are not probes.
 const STEP: &str = "calibrate-";
 
 /// The minimum number of consecutive lengths for a sweep; fewer show no trend.
 pub const SWEEP: usize = 30;
 
-/// Whether it is one of our runs, named `LENGTH#ROUND`.
+/// Whether the probe is one of our runs, named `LENGTH#ROUND`.
 pub fn is_rung(probe: &Probe) -> bool {
     probe.asked.is_some()
         && probe.name.split_once('#').is_some_and(|(_, round)| round.parse::<u64>().is_ok())
@@ -201,7 +201,7 @@ fn is_sweep(every: &[Probe]) -> bool {
     list.len() >= SWEEP && (last - first) / step < 2 * list.len() as u64
 }
 
-/// Lengths are asked in any order, and listed in ascending order.
+/// Lengths are measured in any order, and listed in ascending order.
 fn by_length(probes: &mut [Probe]) {
     let places: Vec<usize> = (0..probes.len()).filter(|place| is_rung(&probes[*place])).collect();
     let mut rungs: Vec<Probe> = places.iter().map(|place| probes[*place].clone()).collect();
@@ -229,7 +229,7 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     let (mut found, power) = changes(&points);
     for change in &mut found {
         let before = points.iter().rev().map(|point| point.length).find(|length| *length < change.at);
-        // One or two lengths beside the place count as the place: noise makes neighbours indistinguishable.
+        // One or two lengths next to a step count as the same position: noise makes neighbours indistinguishable.
         let (from, to) = (before.unwrap_or(change.at).saturating_sub(2), change.at + 1);
         let near = |last: u64| (from..=to).contains(&last);
         change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone().into()).collect();
@@ -242,8 +242,8 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     (found, power)
 }
 
-/// Where the rules declare another path for some type of the model: the last length before the change, and what
-/// changes.
+/// The lengths at which the rules change the path of a type of the model: the last length before each change, and the
+/// types.
 fn limits(around: &Around) -> Vec<(u64, Message)> {
     let Some(target) = around.target() else { return Vec::new() };
     let mut list: Vec<(u64, Message)> = Vec::new();
@@ -317,7 +317,7 @@ fn has_rules(backend: &str) -> bool {
     ["rocm", "hip", "cuda"].contains(&backend)
 }
 
-/// The quantisation in Ollama's notation.
+/// The quantization in Ollama's notation.
 fn quantization(recording: &Recording) -> Option<String> {
     let shows = recording.exchanges.iter().filter(|exchange| exchange.route() == "/api/show" && exchange.status == 200);
     let mut levels = shows.filter_map(|exchange| {

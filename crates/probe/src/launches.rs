@@ -1,4 +1,4 @@
-//! The launches that a server made while it answered a question: the rows of a watch, separated by question.
+//! The launches that a server made while it answered a request: the rows of a watch, separated by request.
 
 use evidence::{Canary, Conclusion, Contamination, DeviceKind, Rung};
 use say::Message;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use watch::{ObserverReport, Row, Source, State, Tally, WatchError};
 
-/// One kernel in one phase, while a question was answered.
+/// One kernel in one phase, while a request was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Launch {
     pub kernel: String,
@@ -33,7 +33,7 @@ pub struct Watched {
     pub observer: &'static str,
     pub rung: Rung,
     pub launches: u64,
-    /// Launches outside of any question.
+    /// Launches outside of any request.
     pub unattributed: u64,
     pub lost: u64,
     /// Whether the observed launches are complete.
@@ -48,7 +48,7 @@ pub struct Account {
     pub contamination: Contamination,
 }
 
-/// An observer that watches while questions are asked.
+/// An observer that watches while requests are sent.
 pub struct Onlooker {
     source: Box<dyn Source>,
     tally: Tally,
@@ -91,7 +91,7 @@ impl Onlooker {
         }
     }
 
-    /// Launches until now belong to no question.
+    /// Launches until now belong to no request.
     pub fn begin(&mut self) -> Result<(), WatchError> {
         self.settle()?;
         self.before = counts(&self.tally.rows());
@@ -122,7 +122,7 @@ impl Onlooker {
         Ok(())
     }
 
-    /// One of our questions was seen to launch something in the target itself.
+    /// One of our requests caused a launch in the target itself.
     pub fn canary(&mut self, what: Message) {
         self.source.canary_in_target(what);
     }

@@ -9,7 +9,7 @@
 struct Held {
     /// A begin-of-text token that the model adds counts as one word.
     words: Vec<String>,
-    /// Whether it contains nothing but these words.
+    /// Whether the slot contains only these words.
     whole: bool,
     /// For a prompt whose words are not its tokens, at most the text is known.
     text: Option<Option<String>>,
@@ -18,7 +18,7 @@ struct Held {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     held: Vec<Held>,
-    /// Slots may contain prompts from before the first question, by an earlier run or another client.
+    /// Slots may contain prompts from before the first request, by an earlier run or another client.
     strange: bool,
     /// The server failed, and may have restarted with an empty cache.
     shaken: bool,
@@ -58,7 +58,7 @@ impl Memory {
         *self = Memory::default();
     }
 
-    /// The model was loaded before the first question here.
+    /// The model was loaded before the first request here.
     pub fn strange() -> Memory {
         Memory { strange: true, ..Memory::default() }
     }
@@ -74,7 +74,7 @@ impl Memory {
         self.shaken = true;
     }
 
-    /// How many tokens of this prompt are reused; None if unknown.
+    /// How many tokens of this prompt are reused; None if the number is unknown.
     pub fn reused(&self, prompt: &[String], slots: Option<u64>) -> Option<u64> {
         let slots = usize::try_from(slots.unwrap_or(USUAL_SLOTS)).unwrap_or(usize::MAX).max(1);
         if self.strange && self.held.len() < slots {

@@ -61,7 +61,7 @@ impl Mix {
             of("tokenizer.ggml.pre").and_then(Value::as_str),
         );
         let Some(tensors) = show.get("tensors").and_then(Value::as_array) else {
-            // Older releases list no tensors: the quantisation level is the type of most of them.
+            // Older releases list no tensors: the quantization level is the type of most of them.
             let level = show.get("details")?.get("quantization_level")?.as_str()?;
             let mut mix = Mix { vague: true, from: "/api/show", begins, ..Mix::default() };
             mix.counts.insert((main_type(level), LayerGroup::Layers), 1);
@@ -93,8 +93,8 @@ impl Mix {
         Mix { from: "GGUF", begins, ..Mix::of(list.into_iter(), file.hyper("block_count")) }
     }
 
-    /// From the loader's list of types. Norms and biases are F32 in every model, so F32 counts only if there is nothing
-    /// else.
+    /// Reads the types from the loader's list. Norms and biases are F32 in every model, so F32 counts only if there is
+    /// nothing else.
     pub fn from_log(types: &[(String, u64)]) -> Option<Mix> {
         let weights: Vec<&(String, u64)> = types.iter().filter(|(kind, _)| kind != "F32").collect();
         let list = if weights.is_empty() { types.iter().collect() } else { weights };

@@ -24,7 +24,7 @@ pub enum Known {
     Command,
     /// The request.
     Request,
-    /// No source states it: the defaults of this server.
+    /// No source states the sizes, so the defaults of this server are used.
     Default,
 }
 

@@ -24,12 +24,12 @@ pub struct Reader {
     pub stage: Stage,
     pub mix: Mix,
     pub rules: Rules,
-    /// By model: the modelled cache of its runner, and the options that it runs with.
+    /// The modelled cache of each model's runner, and the options that the runner uses, by model.
     runners: BTreeMap<String, (Memory, Option<String>)>,
     /// Cache lines of a log that is not split by request.
     pool: Vec<CacheSlot>,
     used: BTreeSet<String>,
-    /// The loaded models when the server was last asked.
+    /// The loaded models at the last query.
     loaded: Option<BTreeSet<String>>,
     /// The report of the observer of launches.
     pub account: Option<Account>,
@@ -159,7 +159,7 @@ impl Reader {
             return (Some(evaluated.max(1)), Basis::CachedCount);
         }
         if self.identity.count_means() == CountMeans::Evaluated && !embedding {
-            // The field is omitted if it would be 0.
+            // The server omits the field if it would be 0.
             return (Some(reported.unwrap_or(0).max(1)), Basis::CountIsEvaluated);
         }
         if let Some(slot) = self.slot(reported, lines) {
@@ -226,7 +226,7 @@ impl Reader {
         reused
     }
 
-    /// The modelled cache of the model's runner. If it was loaded before the first question, its content is unknown.
+    /// The modelled cache of the model's runner. If it was loaded before the first request, its content is unknown.
     fn runner(&mut self, exchange: &Exchange) -> &mut (Memory, Option<String>) {
         let name = model(exchange);
         let empty = self.loaded.as_ref().is_some_and(|loaded| !loaded.contains(&name));

@@ -31,15 +31,15 @@ say::worded! { ReplayError {
 /// A recording.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
-    /// In the order in which they happened.
+    /// The exchanges, in the order in which they happened.
     pub exchanges: Vec<Exchange>,
     /// Logs that do not belong to a single exchange: name and text.
     pub logs: Vec<(String, String)>,
     /// Files that the index names but the folder does not have.
     pub missing: Vec<String>,
-    /// Why a live run ended before its last question.
+    /// Why a live run ended before its last request.
     pub ended: Option<Message>,
-    /// The number of planned questions of a live run.
+    /// The number of planned requests of a live run.
     pub planned: Option<u64>,
     /// The observer's report of a watched run. Never read from a file.
     pub account: Option<Account>,
@@ -162,7 +162,7 @@ fn read_below(dir: &Path, path: &Path, left: &mut u64) -> std::io::Result<String
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `*.log` files beside the index, the start before the load.
+/// `*.log` files next to the index, the start before the load.
 fn logs(dir: &Path, left: &mut u64) -> Vec<(String, String)> {
     let names =
         std::fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());

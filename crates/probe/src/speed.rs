@@ -40,11 +40,11 @@ fn middle(sorted: &[f64]) -> Option<f64> {
     }
 }
 
-/// One length, over all its rounds.
+/// The speed at one length, over all rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Speed {
     pub asked: u64,
-    /// None if the runs differ or it is unknown.
+    /// None if the runs differ or the number is unknown.
     pub evaluated: Option<u64>,
     pub generated: Option<u64>,
     pub prompt_ms: Option<Spread>,
@@ -52,7 +52,7 @@ pub struct Speed {
     pub decode_per_second: Option<Spread>,
 }
 
-/// By length, in order. Probes of one length share the name before `#`.
+/// Returns the speeds in order of length. Probes of one length share the name before `#`.
 pub fn speeds(probes: &[&Probe]) -> Vec<Speed> {
     let mut groups: Vec<(&str, Vec<&Probe>)> = Vec::new();
     for probe in probes.iter().filter(|probe| probe.asked.is_some()) {

@@ -21,16 +21,16 @@ use std::collections::BTreeMap;
 pub struct Zone {
     #[serde(rename = "type")]
     pub ty: String,
-    /// None if these rules decide nothing for it.
+    /// None if these rules do not determine a path for the type.
     pub path: Option<String>,
     /// The grade of the path on this rung.
     #[serde(flatten)]
     pub grade: Grade,
     /// `declared` if only the rules are known; `launched` or `selected` if a watch observed the launches.
     pub rung: Rung,
-    /// Why it is unresolved, or the rule of the inference; `seen` if a watch observed it.
+    /// Why the path is unresolved, or the rule of the inference; `seen` if a watch observed it.
     pub rule: String,
-    /// The path that the rules declare, beside the observed one.
+    /// The path that the rules declare, in addition to the observed one.
     pub declared: Option<String>,
     /// The kernels that a watch saw for this type and width.
     pub kernels: Vec<String>,
@@ -86,7 +86,7 @@ impl Rules {
         self.target.as_deref()
     }
 
-    /// For evaluations of these widths, and for the decoded tokens after them.
+    /// The paths for evaluations of these widths, and for the decoded tokens after them.
     pub fn zones(&mut self, mix: &Mix, widths: &[u64], decoded: bool, outputs: Outputs) -> Vec<Zone> {
         let mut distinct: Vec<u64> = widths.to_vec();
         distinct.sort_unstable_by(|a, b| b.cmp(a));
@@ -127,7 +127,7 @@ impl Rules {
         zones
     }
 
-    /// For tokens of several requests that are decoded together: at most this many columns.
+    /// The paths for tokens of several requests that are decoded together: at most this many columns.
     pub fn side_by_side(&mut self, mix: &Mix, most: u64) -> Vec<Zone> {
         let mut zones = self.zones(mix, &[most], false, Outputs::All);
         zones.iter_mut().filter(|zone| zone.place == Part::Layers).for_each(|zone| zone.place = Part::Parallel);

@@ -385,7 +385,7 @@ fn contradictory_answers_are_named_and_not_counted() {
         ("tokens from the cache, but only 9", serde_json::json!({"prompt_eval_cached_count": 500})),
         ("were generated", serde_json::json!({"eval_count": 7})),
         ("prompt_eval_duration is not a duration", serde_json::json!({"prompt_eval_duration": -5})),
-        ("in no time", serde_json::json!({"prompt_eval_duration": 0})),
+        ("in zero time", serde_json::json!({"prompt_eval_duration": 0})),
         ("but the total is", serde_json::json!({"total_duration": 100, "prompt_eval_duration": 90_000_000})),
         ("but its answer came after", serde_json::json!({"prompt_eval_duration": 60_000_000_000_u64})),
         ("eval_duration is not a duration", serde_json::json!({"eval_duration": "soon"})),

@@ -70,7 +70,7 @@ pub fn term(lang: &Lang, wanted: &str) -> Option<Term> {
 pub struct Term {
     /// The usual spelling.
     pub term: &'static str,
-    /// In English in JSON; otherwise in the reader's language.
+    /// The explanation: in English in JSON, otherwise in the reader's language.
     pub text: String,
 }
 

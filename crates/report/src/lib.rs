@@ -1,4 +1,4 @@
-//! Output for people: languages, tables, exports.
+//! Output for users: languages, tables, exports.
 //!
 //! Input is readings as data, output is text; nothing here computes a grade.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Sizes and counts as people read them.
+//! Formats sizes and counts for readers.
 
 /// `1.27 GB`: decimal units, as package managers print them.
 pub fn bytes(n: u64) -> String {

@@ -3,7 +3,7 @@
 use crate::{Lang, reason_with, rung_text};
 use evidence::{About, Bound, Citation, Fact, ObservationId, Reading, Reason, Subject};
 
-/// A fact in words.
+/// Describes a fact in words.
 pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
     fact_of(lang, fact, None)
 }

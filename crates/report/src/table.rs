@@ -12,7 +12,7 @@ pub enum Align {
     Right,
 }
 
-/// `key` names the column in CSV and JSON; `title` is for people.
+/// `key` names the column in CSV and JSON; `title` is the heading for readers.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub key: &'static str,

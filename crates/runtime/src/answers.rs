@@ -22,7 +22,7 @@ pub struct Installation {
     pub kind: Kind,
     pub path: String,
     pub version: Option<String>,
-    /// How it was found: `PATH`, a well-known directory, a running process.
+    /// How the runtime was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }
@@ -71,7 +71,7 @@ pub struct Holding {
     pub state: State,
 }
 
-/// The content of its index, or why it cannot be read.
+/// The content of the runtime's index, or why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {

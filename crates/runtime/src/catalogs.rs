@@ -51,7 +51,7 @@ impl LibraryDir {
         if self.listing.is_hipblaslt() || path.contains("hipblaslt") { "hipblaslt" } else { "rocblas" }
     }
 
-    /// The library's version, major and minor at least: from the name of the shared library beside the catalog
+    /// The library's version, major and minor at least: from the name of the shared library next to the catalog
     /// (`librocblas.so.4.4`), or from the catalog's own path (`rocblas/4.4.1/library`). A symlink to a missing library
     /// is enough.
     pub fn version(&self) -> Option<String> {
@@ -88,7 +88,7 @@ impl LibraryDir {
         self.sums.get_or_init(|| Sums::of(&self.dir, &format!("lib{}", self.library()))).as_ref()
     }
 
-    /// Whether the package that brought the catalog lists a checksum for this file.
+    /// Whether the package of the catalog lists a checksum for this file.
     pub fn is_listed(&self, name: &str) -> bool {
         self.sums().is_some_and(|sums| sums.lists(name))
     }
@@ -200,8 +200,8 @@ fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
     out
 }
 
-/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual places are looked
-/// at first: a whole tree has hundreds of thousands of files.
+/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual directories
+/// are searched first, because a whole tree has hundreds of thousands of files.
 pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> {
     match in_usual_place(root, library) {
         Some(found) => Ok(Some(found)),

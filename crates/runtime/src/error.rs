@@ -72,7 +72,7 @@ say::worded! { Error {
     Busy { name, path } => "runtime-busy",
 }}
 
-/// What a program wrote about its failure.
+/// The error output of a program that failed.
 pub(crate) fn printed(line: Option<&str>) -> Message {
     line.map_or_else(|| say!("runtime-no-output"), |line| Message::verbatim(line.trim()))
 }

@@ -30,7 +30,7 @@ pub struct Found {
     pub path: PathBuf,
     /// The version from a version file, or from its library names.
     pub version: Option<String>,
-    /// How it was found: `PATH`, a well-known directory, a running process.
+    /// How the runtime was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }
@@ -41,7 +41,7 @@ pub struct Library {
     pub size: u64,
 }
 
-/// Everything found under `root` (`/` except in tests), each directory once.
+/// Finds all installations under `root` (`/` except in tests), each directory once.
 pub fn find(root: &Path) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (dir, by) in candidates(root).into_iter().chain(processes::directories(root)) {

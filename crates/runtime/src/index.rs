@@ -1,4 +1,4 @@
-//! The index of a runtime in the cache: `index.json` beside the tree, with versions, hashes and omissions.
+//! The index of a runtime in the cache: `index.json` next to the tree, with versions, hashes and omissions.
 
 use crate::{
     cache::Cache,
@@ -13,7 +13,7 @@ use sys::files::{self, Access};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Index {
     pub name: String,
-    /// Its origin: a suite and mirror, an archive's file name, a directory.
+    /// The runtime's origin: a suite and mirror, an archive's file name, or a directory.
     pub origin: String,
     /// True for a directory that was added in place: `root` is then a symlink to it.
     #[serde(default)]

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 pub struct Installed {
     pub name: Option<String>,
     pub path: PathBuf,
-    /// Where to search for libraries: the path itself, or the files of the stack if it shares a directory with others,
-    /// as in `/usr/lib`.
+    /// The paths to search for libraries: the path itself, or the files of the stack if they share a directory with
+    /// other files, as in `/usr/lib`.
     pub parts: Vec<PathBuf>,
     /// A whole ROCm tree of the system: gigabytes of libraries that a language model server may never load.
     pub is_rocm_tree: bool,

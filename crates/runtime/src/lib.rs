@@ -1,8 +1,8 @@
 //! Runtimes on this machine or in the cache: finding, fetching, adding, listing.
 //!
 //! A runtime is a directory tree with a GPU stack as a user would run it: an Ollama bundle, a llama.cpp build, the
-//! packages of a distribution. Nothing here needs root or touches the system: fetched packages go through a private apt
-//! root into the cache, and unpacked files can never leave their directory.
+//! packages of a distribution. This crate needs no root access and does not change the system: fetched packages go
+//! through a private apt root into the cache, and unpacked files can never leave their directory.
 #![forbid(unsafe_code)]
 
 pub mod add;

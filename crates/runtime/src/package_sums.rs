@@ -1,5 +1,5 @@
-//! The checksums that a Debian package brings for its files (`var/lib/dpkg/info/PACKAGE.md5sums`, deb-md5sums(5)). They show
-//! whether a file was damaged since; they do not protect against an attacker.
+//! The checksums that a Debian package contains for its files (`var/lib/dpkg/info/PACKAGE.md5sums`, deb-md5sums(5)).
+//! They show whether a file was damaged since; they do not protect against an attacker.
 
 use md5::{Digest, Md5};
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// Where dpkg keeps what it knows about installed packages, below the root of a system.
+/// The directory in which dpkg stores data about installed packages, below the root of a system.
 pub const PLACE: &str = "var/lib/dpkg/info";
 
 /// More than the list of any package with kernels has.
@@ -18,8 +18,8 @@ const LARGEST: u64 = 64 << 20;
 pub struct Sums(HashMap<String, String>);
 
 impl Sums {
-    /// Of the packages that contain files in `dir`. `package` is how their names begin. None if no root above `dir` lists
-    /// its packages.
+    /// The checksums of the packages that contain files in `dir`. `package` is how their names begin. None if no root
+    /// above `dir` lists its packages.
     pub fn of(dir: &Path, package: &str) -> Option<Sums> {
         let dir = fs::canonicalize(dir).ok()?;
         let root = dir.ancestors().skip(1).find(|root| root.join(PLACE).is_dir())?;

@@ -49,7 +49,7 @@ impl SourceTree {
         cache.dir().join("sources").join(format!("{}.git", self.name))
     }
 
-    /// In the form that `source` takes, `DIR@COMMIT`; None if it was not fetched yet.
+    /// The source in the form that `source` accepts, `DIR@COMMIT`; None if it was not fetched yet.
     pub fn here(&self, cache: &Cache) -> Option<String> {
         let place = self.place(cache);
         let done = sys::regular_file::text(&place.join("whichkernel-commit"), 1 << 10).ok()?;

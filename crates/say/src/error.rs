@@ -16,7 +16,7 @@ struct Inner {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// From an error of a foreign library, whose text is not translated.
+    /// Wraps an error of a foreign library, whose text is not translated.
     pub fn foreign(error: impl fmt::Display) -> Error {
         Message::verbatim(error).into()
     }
@@ -49,7 +49,7 @@ impl<E: Say> From<E> for Error {
     }
 }
 
-/// In English, with its causes.
+/// The error in English, with its causes.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.in_words(&Lang::ENGLISH))

@@ -50,7 +50,7 @@ impl File {
     }
 }
 
-/// The language of all text for people. A key that is missing in one language falls back to English.
+/// The language of all text for users. A key that is missing in one language falls back to English.
 pub struct Lang {
     code: &'static str,
 }
@@ -98,6 +98,11 @@ impl Lang {
         self.filled(key, &fluent)
     }
 
+    /// A text with a note in parentheses, which are full-width in Japanese.
+    pub fn noted(&self, what: &str, note: &str) -> String {
+        self.text_with("about-reason", &[("what", what.into()), ("why", note.into())])
+    }
+
     /// The message for a terminal: control characters in arguments are escaped.
     pub fn say(&self, message: &Message) -> String {
         guarded_line(&self.written(message))
@@ -122,7 +127,7 @@ impl Lang {
         self.filled(&message.key, &fluent)
     }
 
-    /// Whether it, and every message inside it, can be rendered.
+    /// Whether the message, and every message inside it, can be rendered.
     pub(crate) fn knows(&self, message: &Message) -> bool {
         let inside = message.args.values().all(|arg| !matches!(arg, Arg::Message(inner) if !self.knows(inner)));
         inside && self.files(&message.key).any(|file| file.bundle().has_message(&message.key))
@@ -131,7 +136,8 @@ impl Lang {
     fn filled(&self, key: &str, args: &FluentArgs) -> String {
         for bundle in self.files(key).map(File::bundle) {
             if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
-                return bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned();
+                let text = bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned();
+                return if self.is_japanese() { closed_up(&text) } else { text };
             }
         }
         key.to_owned()
@@ -145,6 +151,22 @@ impl Lang {
         let languages = if self.is_japanese() { [&JA[..], &EN[..]] } else { [&EN[..], &[]] };
         languages.into_iter().flat_map(move |files| files.iter().filter(named).chain(files))
     }
+}
+
+/// Removes the space between a full-width parenthesis and a Japanese word: a template has a space after each argument,
+/// because most arguments are Latin words.
+fn closed_up(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("） ") {
+        out.push_str(before);
+        out.push('）');
+        if !after.starts_with(|next: char| ('\u{3040}'..='\u{9fff}').contains(&next)) {
+            out.push(' ');
+        }
+        rest = after;
+    }
+    out + rest
 }
 
 /// Escaped except for line breaks: an argument may itself have several lines.
@@ -276,6 +298,13 @@ mod tests {
         assert!(lines().any(|line| line.contains("{ WORD($")), "there are such texts");
         let text = Lang::new("en").text_with("investigate-begun", &[("path", "x; rm -rf ~".into())]);
         assert!(text.ends_with("whichkernel investigate 'x; rm -rf ~'"), "{text}");
+    }
+
+    #[test]
+    fn japanese_has_full_width_parentheses_and_no_space_after_them() {
+        assert_eq!(Lang::new("ja").noted("MMQ", "Q4_K"), "MMQ（Q4_K）");
+        assert_eq!(Lang::new("en").noted("MMQ", "Q4_K"), "MMQ (Q4_K)");
+        assert_eq!(closed_up("source（b6841） が MMQ（Q4_K） -> BLAS"), "source（b6841）が MMQ（Q4_K） -> BLAS");
     }
 
     #[test]

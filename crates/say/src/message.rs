@@ -62,7 +62,7 @@ impl Message {
     }
 }
 
-/// In English, as the ledger and JSON keep it.
+/// The message in English, as it is stored in the ledger and in JSON.
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&Lang::ENGLISH.written(self))
@@ -94,7 +94,7 @@ impl Say for Key {
     }
 }
 
-/// Everything that can be an argument. Errors become messages inside the message.
+/// A value that can be an argument of a message. Errors become messages inside the message.
 pub trait ToArg {
     fn to_arg(&self) -> Arg;
 }

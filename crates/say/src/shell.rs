@@ -106,7 +106,7 @@ fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c)
 }
 
-/// Control characters, and those that reorder or hide what is beside them.
+/// Control characters, and those that reorder or hide the characters next to them.
 fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What a shell makes of the word.
+    /// The bytes that a shell reads for the quoted word.
     fn taken(word: &str) -> Vec<u8> {
         let script = format!("printf '%s|' {word}");
         Command::new("sh").arg("-c").arg(script).output().expect("a shell").stdout

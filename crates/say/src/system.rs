@@ -15,7 +15,7 @@ pub trait Say {
 }
 
 impl Say for Error {
-    /// By its kind if the system gave an errno; otherwise the error's own text.
+    /// The message by the kind of error if the system gave an errno; otherwise the error's own text.
     fn message(&self) -> Message {
         let inner = self.get_ref().and_then(|inner| inner.downcast_ref::<Message>());
         match (self.raw_os_error(), inner) {

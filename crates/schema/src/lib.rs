@@ -1,4 +1,4 @@
-//! `schemars` under its own name, and nothing in its place where no schema is made.
+//! Re-exports `schemars`, or an empty replacement in builds that generate no schemas.
 //!
 //! The schemas of our answers are files (crates/whichkernel/schemas). Tests make them from the types and compare; a user's build has
 //! the files, without the code that makes them (a tenth of what LLVM is given of `evidence`). So rooms depend on this room by the name `schemars`:
@@ -10,13 +10,13 @@ pub use no_schema::JsonSchema;
 #[cfg(feature = "made")]
 pub use real::*;
 
-/// Whatever has a schema, where schemas are made; else everything.
+/// A type with a schema, in builds that generate schemas; any type otherwise.
 #[cfg(feature = "made")]
 pub trait Described: JsonSchema {}
 #[cfg(feature = "made")]
 impl<T: JsonSchema + ?Sized> Described for T {}
 
-/// Whatever has a schema, where schemas are made; else everything.
+/// A type with a schema, in builds that generate schemas; any type otherwise.
 #[cfg(not(feature = "made"))]
 pub trait Described {}
 #[cfg(not(feature = "made"))]

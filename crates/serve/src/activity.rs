@@ -13,7 +13,7 @@ use sys::files::{self, Access};
 const PREFIX: &str = "under-way-";
 /// More frequent updates would not be read.
 const EVERY: Duration = Duration::from_millis(500);
-/// The maximum length, so that it is shown as one line.
+/// The maximum length, so that the activity fits on one line.
 const LONGEST: usize = 2048;
 
 /// Reports the progress of a verb.
@@ -58,7 +58,7 @@ impl Drop for Teller {
 pub struct Told {
     pub pid: u32,
     pub verb: String,
-    /// Seconds since it began.
+    /// Seconds since the activity began.
     pub seconds: u64,
     pub line: String,
 }

@@ -45,7 +45,8 @@ pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
     }
 }
 
-/// All places are taken. The refusal does not block: one line, which fits a socket's buffer, and no reading.
+/// Rejects a connection because all slots are in use. The refusal does not block: one line, which fits a socket's
+/// buffer, and no reading.
 pub fn turn_away(mut stream: TcpStream) {
     if stream.set_nonblocking(true).is_ok() {
         let _ = stream.write(refusal_text(Refusal::Busy).as_bytes());
@@ -78,7 +79,7 @@ fn refuse(stream: &mut TcpStream, refusal: Refusal) {
     while start.elapsed() < BREATH && stream.read(&mut rest).is_ok_and(|read| read > 0) {}
 }
 
-/// Everything up to the empty line; None if the client sent nothing.
+/// Reads the header, up to the empty line; None if the client sent nothing.
 fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, Refusal> {
     let (start, mut head, mut piece) = (Instant::now(), Vec::new(), [0; 2048]);
     loop {
@@ -106,7 +107,7 @@ fn is_pause(error: &std::io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-/// Whether all of it was sent in time. A client that reads nothing, or too slowly, is disconnected.
+/// Whether all bytes were sent in time. A client that reads nothing, or too slowly, is disconnected.
 fn put(stream: &mut TcpStream, mut bytes: &[u8]) -> bool {
     let mut moved = Instant::now();
     let deadline = moved + PATIENCE + Duration::from_secs(bytes.len() as u64 / SLOWEST);

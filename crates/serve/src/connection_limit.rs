@@ -1,4 +1,4 @@
-//! Limits connections. When all places are taken, a new client gets a place of the user who holds the most. Clients are
+//! Limits connections. When all slots are in use, a new client gets a slot of the user who has the most. Clients are
 //! users of this machine, and none of them can keep the others out.
 
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The maximum number of threads: those with a place, and those that lost their place and are about to end.
+/// The maximum number of threads: those with a slot, and those that lost their slot and are about to end.
 const MOST_THREADS: usize = 2 * connection_limit::MOST;
 /// How often the end condition is checked.
 const TICK: Duration = Duration::from_millis(50);

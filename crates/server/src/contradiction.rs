@@ -41,7 +41,7 @@ say::worded! { Contradiction {
 const SHARE: f64 = 0.02;
 const ROUNDING_MS: f64 = 2.0;
 
-/// None if everything fits together.
+/// None if there is no contradiction.
 pub fn find(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option<Contradiction> {
     if let Some(field) = counts.no_time {
         return Some(Contradiction::NoTime { field });

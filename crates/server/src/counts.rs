@@ -4,7 +4,7 @@ use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};
 use serde_json::Value;
 
-/// The values that the server reports. Nothing is filled in: a missing field is None.
+/// The values that the server reports. Missing fields are None; no default is assumed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counts {
     /// Tokens of the prompt from the commonly read field: Ollama's `prompt_eval_count`, llama-server's
@@ -27,7 +27,7 @@ pub struct Counts {
     pub model: Option<String>,
     /// llama-server's slot.
     pub slot: Option<u64>,
-    /// The number of generated tokens from a second field (`tokens_predicted` beside `timings.predicted_n`).
+    /// The number of generated tokens from a second field (`tokens_predicted` in addition to `timings.predicted_n`).
     pub eval_count_again: Option<u64>,
     /// The field of an invalid duration.
     pub no_time: Option<&'static str>,
@@ -69,7 +69,7 @@ say::worded! { Only {
     Unloaded => "server-only-unloaded",
 }}
 
-/// Reads an answer to a question that evaluates something.
+/// Reads the response to a request that evaluates tokens.
 pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {
     if exchange.status != 200 {
         return Err(Unread::Status { status: exchange.status, said: said(&exchange.answer) });

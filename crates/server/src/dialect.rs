@@ -1,4 +1,5 @@
-//! The requests for each kind of server, and its defaults: the only place that knows how their APIs differ.
+//! The requests for each kind of server, and its defaults: only this module depends on the differences between their
+//! APIs.
 
 use crate::identity::Kind;
 use serde_json::{Value, json};
@@ -66,7 +67,7 @@ impl Kind {
         (self == Kind::Ollama).then_some(Call { path: "/api/generate", body })
     }
 
-    /// Other public endpoints that describe how it runs.
+    /// Other public endpoints that describe the server's settings.
     pub fn facts(self) -> &'static [&'static str] {
         match self {
             Kind::LlamaServer => &["/slots", "/metrics"],
@@ -87,18 +88,18 @@ impl Kind {
         }
     }
 
-    /// Whether it reuses the beginning of an earlier prompt without reporting it in every release, so that its cache
-    /// must be modelled.
+    /// Whether the server reuses the beginning of an earlier prompt without reporting it in every release, so that its
+    /// cache must be modelled.
     pub fn caches_silently(self) -> bool {
         self == Kind::Ollama
     }
 
-    /// Whether it may refuse a prompt without the model's template.
+    /// Whether the server may refuse a prompt without the model's template.
     pub fn has_templates(self) -> bool {
         self == Kind::Ollama
     }
 
-    /// Whether it has a single model and answers with its own name for it.
+    /// Whether the server has a single model and answers with its own name for it.
     pub fn renames_its_model(self) -> bool {
         self == Kind::LlamaServer
     }

@@ -1,4 +1,4 @@
-//! How Ollama found its GPUs, from its own log.
+//! Reads from Ollama's log how it found its GPUs.
 //!
 //! At start the server runs one short-lived child per library directory, 30 seconds each, then a second, deeper pass
 //! over the devices it found; a crash or a time-out in either drops the device, and the models then silently run on the

@@ -12,14 +12,14 @@ use sys::http::{self, Address, Answer, HttpError, Question};
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     pub to: Address,
-    /// Sent only to this address: redirects are not followed.
+    /// The key, which is sent only to this address: redirects are not followed.
     pub key: Option<Key>,
-    /// The timeout for a question that needs no model.
+    /// The timeout for a request that needs no model.
     pub soon: Duration,
 }
 
 impl Endpoint {
-    /// Without a key.
+    /// Creates an endpoint without a key.
     pub fn new(to: Address) -> Endpoint {
         Endpoint { to, key: None, soon: Duration::from_secs(5) }
     }

@@ -1,4 +1,4 @@
-//! One question and its answer as sent and received, with the server's log lines meanwhile.
+//! A request and its response as sent and received, with the server's log lines meanwhile.
 
 use serde_json::Value;
 use sys::http::Answer;
@@ -16,11 +16,11 @@ pub struct Exchange {
     pub answer: String,
     /// The server's log lines of this exchange; empty if they were not kept.
     pub log: String,
-    /// The number of tokens that the asker meant to send, if known.
+    /// The number of tokens that the sender intended to send, if known.
     pub asked: Option<u64>,
     /// The total duration, as measured by the asker.
     pub wall_ms: Option<f64>,
-    /// The number of other questions asked at the same time.
+    /// The number of other requests in progress at the same time.
     pub beside: u64,
 }
 
@@ -59,7 +59,7 @@ pub enum Purpose {
     Generate,
     /// A text is evaluated and a vector comes back.
     Embed,
-    /// Facts, errors, everything else.
+    /// Facts, errors and all other requests.
     Other,
 }
 

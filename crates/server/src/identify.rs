@@ -9,18 +9,18 @@ use say::{Message, Say, say};
 use serde_json::{Value, json};
 use std::io;
 
-/// A client that can ask a server.
+/// A client that can send requests to a server.
 pub trait Ask {
     type Error;
 
     /// The answer, whatever its status.
     fn get(&mut self, path: &'static str) -> Result<Exchange, Self::Error>;
 
-    /// A question that needs no evaluation.
+    /// A request that needs no evaluation.
     fn tell(&mut self, name: &str, call: &Call) -> Result<Exchange, Self::Error>;
 }
 
-/// Why there is no model to ask.
+/// Why there is no model to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoModel {
     Missing { wanted: String, there: Vec<String> },
@@ -66,7 +66,7 @@ pub fn identify<A: Ask>(ask: &mut A) -> Result<Who, A::Error> {
     Ok(who)
 }
 
-/// Chooses the model to ask: the named one, else the one in memory, else the first. llama-server has only one.
+/// Chooses the model to use: the named one, else the one in memory, else the first. llama-server has only one.
 pub fn choose<A: Ask>(ask: &mut A, identity: &mut Identity, wanted: Option<&str>) -> Result<(), A::Error>
 where
     A::Error: From<NoModel>,
@@ -102,7 +102,7 @@ impl Who {
         self.heard.push(exchange);
     }
 
-    /// Whether it refused a request for lack of a key, or for a wrong one.
+    /// Whether the server refused a request because of a missing or wrong key.
     pub fn wants_key(&self) -> bool {
         let guarded = |path: &str| match self.identity.kind {
             Kind::Unknown => true,

@@ -13,7 +13,7 @@ say::named! {
         Ollama = "ollama",
         LlamaServer = "llama-server",
         Vllm = "vllm",
-        /// It has OpenAI's API and reports nothing else about itself: Lemonade, a proxy.
+        /// The server has OpenAI's API and reports nothing else about itself: Lemonade, a proxy.
         Openai = "openai",
         #[default]
         Unknown = "unknown",
@@ -31,7 +31,7 @@ pub struct Identity {
     pub model_path: Option<String>,
     pub context: Option<u64>,
     pub slots: Option<u64>,
-    /// The models in its memory.
+    /// The models that the server has loaded.
     pub loaded: Vec<Loaded>,
 }
 
@@ -43,7 +43,7 @@ pub struct Loaded {
 }
 
 impl Identity {
-    /// Takes over the values in an exchange; known values are kept.
+    /// Adds the values in an exchange; values that are already known are kept.
     pub fn hear(&mut self, exchange: &Exchange) {
         if exchange.status != 200 {
             return;
@@ -156,7 +156,7 @@ impl Identity {
 pub enum CountMeans {
     /// The whole prompt, cached or not.
     Whole,
-    /// Only the evaluated part of it.
+    /// The count includes only the evaluated part of the prompt.
     Evaluated,
 }
 

@@ -23,7 +23,7 @@ pub struct Stage {
     /// `gfx1201`, `sm_89`, or a card's title.
     pub device: Option<String>,
     pub no_gpu: bool,
-    /// The model's quantisation in the loader's words: `Q4_K - Medium`.
+    /// The model's quantization as the loader names it: `Q4_K - Medium`.
     pub file_type: Option<String>,
     /// Whether the server also keeps old prompts in host memory.
     pub prompt_cache: Option<bool>,

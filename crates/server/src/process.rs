@@ -45,12 +45,12 @@ impl Role {
         }
     }
 
-    /// Whether clients connect to it; the others answer only their own server.
+    /// Whether clients connect to the process; the other processes answer only their own server.
     pub fn answers(self) -> bool {
         !matches!(self, Role::OllamaRunner | Role::VllmEngine)
     }
 
-    /// Whether it has a model and computes with it.
+    /// Whether the process has a model and computes with it.
     pub fn computes(self) -> bool {
         !matches!(self, Role::OllamaServer | Role::VllmServer)
     }

@@ -1,4 +1,4 @@
-//! Requests that evaluate something: one token as a canary, or a fixed text.
+//! Requests that evaluate tokens: one token as a canary, or a fixed text.
 
 use crate::counts;
 use crate::dialect::{Call, Completion};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::io;
 use std::time::Duration;
 
-/// Long enough to load a model and answer with it.
+/// Enough time to load a model and answer with it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks the server at this address for one token. Returns the kind of server.
@@ -52,7 +52,7 @@ pub struct Answer {
     pub speed: Option<f64>,
 }
 
-/// Deterministic: temperature 0, a fixed seed, no cache from the previous question.
+/// Deterministic: temperature 0, a fixed seed, no cache from the previous request.
 pub fn generate(at: &Endpoint, prompt: &str, tokens: u64, patience: Duration) -> io::Result<Answer> {
     let mut identity = who(at)?;
     choose(&mut &*at, &mut identity, None)?;

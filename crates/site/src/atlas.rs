@@ -27,8 +27,8 @@ pub fn sheets(atlas: &Atlas) -> [Sheet; 3] {
     [releases(atlas), choices(atlas), shapes(atlas)]
 }
 
-/// Every file of the site, by its name. `module`: the caller puts the WebAssembly module of the page beside them. Without
-/// it, the picture of all releases is the first page.
+/// Every file of the site, by its name. `module`: the caller puts the WebAssembly module of the page next to them.
+/// Without it, the picture of all releases is the first page.
 pub fn atlas(atlas: &Atlas, module: bool) -> Vec<(String, String)> {
     let words = Words::default();
     let targets: BTreeSet<&str> =
@@ -345,7 +345,7 @@ fn column(words: &Words, key: &str) -> Col {
     Col { title: words.say(key), label: words.pair(key, &[]), number: false }
 }
 
-/// A page with the list of all targets beside it; `current` is its own target.
+/// A page with the list of all targets next to it; `current` is its own target.
 fn page(
     words: &Words,
     title: &str,

@@ -12,7 +12,7 @@ use source::decision_table::{COLUMNS, DecisionTable, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A release of a source, as the ledger knows it.
+/// A release of a source, as recorded in the ledger.
 #[derive(Debug, Clone, Default)]
 pub struct Build {
     pub source: String,
@@ -32,7 +32,7 @@ pub struct Build {
 pub struct Run {
     pub rung: Rung,
     pub subject: Subject,
-    /// By type: column count and path.
+    /// The path at each column count, by type.
     pub paths: BTreeMap<String, BTreeMap<i64, String>>,
     pub tiles: BTreeMap<(String, i64), i64>,
     pub observer: String,

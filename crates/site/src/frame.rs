@@ -14,7 +14,7 @@ pub const TOKENS: &str = include_str!("../assets/tokens.css");
 pub const STYLE: &str = include_str!("../assets/report.css");
 pub const SCRIPT: &str = include_str!("../assets/report.js");
 
-/// Nothing is loaded from elsewhere; only the script beside the page runs.
+/// Nothing is loaded from elsewhere; only the script next to the page runs.
 const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
 pub fn whole(page: &Page, study: &Study<'_>) -> String {
@@ -49,7 +49,7 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
     document(&page.title.en, &page.title.ja, head, body)
 }
 
-/// What other websites show beside a link to this page.
+/// The preview that other websites show with a link to this page.
 fn shared(page: &Page, study: &Study<'_>, published: &Publication) -> Markup {
     let title = study.title();
     let whole = |path: &str| match published.url.as_deref() {

@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub command: String,
-    /// Claims by their ids.
+    /// The ids of the claims.
     pub claims: Vec<String>,
     pub questions: Vec<String>,
-    /// The missing prerequisites, in words; empty if it can be run here.
+    /// The missing prerequisites, in words; empty if the command can be run here.
     pub needs: Vec<Pair>,
     /// Whether some of them can be decided on this machine.
     pub possible: bool,
@@ -30,7 +30,7 @@ pub struct Note {
     pub row: u64,
     pub time: String,
     pub text: String,
-    /// The phase and the claim that it is about, if it names them.
+    /// The phase and the claim that the note is about, if it names them.
     pub phase: Option<String>,
     pub about: Option<String>,
 }
@@ -42,17 +42,17 @@ pub struct LedgerFacts {
     pub rows: u64,
     /// The hash of the last row.
     pub head: Option<String>,
-    /// Why a part of it could not be read; the pages show this.
+    /// Why a part of the ledger could not be read; the pages show this.
     pub problem: Option<String>,
 }
 
-/// What the author of a published report says about it.
+/// The title and summary that the author of a published report gives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Publication {
-    /// In place of the investigation's own.
+    /// The title, which replaces the investigation's own.
     pub title: Option<String>,
     pub note: Option<String>,
-    /// Where it will be: other websites need a whole address for its picture.
+    /// The address of the published report: other websites need an absolute address for its picture.
     pub url: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct Input<'a> {
     pub version: &'a str,
     /// Set while the pages are served during recording: their version, for which the pages poll their server.
     pub live: Option<&'a str>,
-    /// Set for strangers: pages without content are left out.
+    /// Set for a published report: pages without content are left out.
     pub published: Option<&'a Publication>,
 }
 
@@ -201,7 +201,7 @@ impl<'a> Study<'a> {
     pub fn subject(&self) -> Vec<String> {
         let scope = &self.input.investigation.subject;
         let card = scope.gpu.as_deref().map(card_title);
-        // The name of a machine says nothing to strangers.
+        // The name of a machine is meaningless to other readers.
         let host = scope.host.clone().filter(|_| self.input.published.is_none());
         let parts = [card, scope.target.clone(), scope.runtime.clone(), scope.model.clone(), host];
         parts.into_iter().flatten().filter(|part| part != "*").collect()

@@ -19,7 +19,7 @@ pub struct Kernels {
     /// The displayed names; a row refers to its kernel by the index in this list.
     pub names: Vec<String>,
     known: HashMap<String, i64>,
-    /// By the file's label and the target.
+    /// The kernels by the file's label and the target.
     pub groups: BTreeMap<(String, String), Group>,
     /// By the file's label: kernels missing from its list, and lines of the list that could not be read.
     pub missing: BTreeMap<String, u64>,

@@ -16,7 +16,7 @@ pub struct Page {
     pub data: Vec<(String, serde_json::Value)>,
 }
 
-/// In the order of the navigation list; each has a message `site-nav-NAME`.
+/// The pages in the order of the navigation list; each has a message `site-nav-NAME`.
 pub const NAV: &[&str] = &[
     "index",
     "map",

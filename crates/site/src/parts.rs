@@ -63,7 +63,7 @@ pub fn observation(id: &ObservationId) -> Markup {
     html! { a.mono.faint.nowrap href=(format!("observations.html#o-{}", id.short())) { (id.short()) } }
 }
 
-/// Raw evidence: copied beside the pages if it is short enough, else named with the command that shows it.
+/// Raw evidence: copied next to the pages if it is short enough, else named with the command that shows it.
 pub fn raw_evidence(study: &Study<'_>, evidence: &evidence::Evidence) -> Markup {
     let short = evidence.sha256.get(..12).unwrap_or(&evidence.sha256);
     if raw_files::is_copied(evidence.size) && study.raw(evidence).is_some() {

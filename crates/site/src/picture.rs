@@ -1,6 +1,8 @@
-//! The picture that other websites show beside a link to a published report (Open Graph, 1200 x 630): title, subject, and the claims by grade.
+//! The picture that other websites show with a link to a published report (Open Graph, 1200 x 630): title, subject, and
+//! the claims by grade.
 //!
-//! Drawn here with a font of five by seven dots, so that no font and no library is needed. It has ASCII only.
+//! Drawn here with a font of five by seven dots, so that no font and no library is needed. The font has only ASCII
+//! characters.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;

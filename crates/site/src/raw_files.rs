@@ -1,4 +1,4 @@
-//! Raw evidence beside the pages: which of it is copied, and its address.
+//! Raw evidence next to the pages: which of it is copied, and its address.
 
 /// Larger raw evidence is named, not copied.
 pub const LONGEST: u64 = 256 << 10;
@@ -9,7 +9,7 @@ pub fn path(sha256: &str) -> String {
     format!("raw/{}.txt", sha256.get(..16).unwrap_or(sha256))
 }
 
-/// Whether raw evidence of this size is copied beside the pages.
+/// Whether raw evidence of this size is copied next to the pages.
 pub fn is_copied(size: u64) -> bool {
     size <= LONGEST
 }

@@ -1,4 +1,4 @@
-//! How much of a file was read, and the resulting word for something that was not seen in it.
+//! How much of a file was read, and the resulting word for a target that was not found in it.
 
 use evidence::Coverage;
 
@@ -8,7 +8,7 @@ say::named! {
     pub enum Read: key {
         #[default]
         Partly = "site-not-complete",
-        /// In full, by the observer's own account.
+        /// The file was read in full, by the observer's own account.
         Alone = "site-complete-alone",
         /// The whole file was read and a second account agrees, so an absence is real.
         Whole = "site-complete",
@@ -24,7 +24,7 @@ impl Read {
         }
     }
 
-    /// The word for something that was not seen there.
+    /// The word for a target that was not found in the file.
     pub fn absent(self) -> &'static str {
         match self {
             Read::Partly => "site-not-observed",

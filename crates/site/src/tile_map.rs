@@ -5,7 +5,7 @@ use crate::parts::{Col, mono, table};
 use crate::words::{Arg, Words};
 use maud::{Markup, html};
 
-/// One product: its sizes, and what the library chooses.
+/// A product: its sizes, and the tile that the library chooses.
 #[derive(Debug, Clone)]
 pub struct TileCell {
     pub m: u64,
@@ -17,7 +17,7 @@ pub struct TileCell {
     pub mark: &'static str,
 }
 
-/// A map, with everything that its page states.
+/// A map, with everything that is shown on its page.
 #[derive(Debug, Clone)]
 pub struct TileMap {
     /// hipblaslt 1.1

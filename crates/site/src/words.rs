@@ -182,7 +182,7 @@ impl Words {
         Pair { en: text(&self.en), ja: text(&self.ja) }
     }
 
-    /// From the tables of `report`: grades, rungs, causes.
+    /// Words from the tables of `report`: grades, rungs, causes.
     pub fn both(&self, text: impl Fn(&Lang) -> String) -> Pair {
         Pair { en: text(&self.en), ja: text(&self.ja) }
     }

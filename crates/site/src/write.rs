@@ -145,7 +145,7 @@ impl Site {
 /// The maximum size of the list of an earlier report's files.
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// Whether it is one of our own names: nothing in it leads out of the folder.
+/// Whether the name is one of ours: no part of it leads out of the folder.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == ".." || part.is_empty())
 }

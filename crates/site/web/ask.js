@@ -180,7 +180,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const open = !answer.path;
     const inferred = answer.asked_version && !open;
     $("sure-h").textContent = open
-      ? t("How sure is this? Not known.", "確かさ：わかりません")
+      ? t("How sure is this? Unknown.", "確かさ：不明")
       : t("How sure is this? Declared, not observed.", "確かさ：ソースの宣言。実行は未観測");
     $("sure-0").textContent = open
       ? t("The source code: no answer", "ソースコードの規則：答えが定まらない")
@@ -230,7 +230,7 @@ document.addEventListener("DOMContentLoaded", () => {
     } else {
       const either = [...new Set(answer.neighbours.map((it) => word(it.path)))].join(" / ");
       head.append(el("b", { class: "p-none" }, split ? either : "?"), el("span", {}, split
-        ? t("not known for this release", "このリリースでは未確定") : t("not determined", "未確定")));
+        ? t("unknown for this release", "このリリースでは未確定") : t("not determined", "未確定")));
     }
     $("why").textContent = say(found.reason) || say(found.between);
     sure(found);

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct SourceDiff {
     /// Always `source`: other kinds have their own schemas.
     pub kind: &'static str,
-    /// Always `declared`.
+    /// The rung, always `declared`.
     pub rung: Rung,
     /// The commit, or the user's input.
     pub a: String,
@@ -32,7 +32,7 @@ impl answer::Answer for SourceDiff {
 /// Column counts at which the choice for one card and type differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
-    /// As in `--op`: `mul-mat`.
+    /// The operation as in `--op`: `mul-mat`.
     pub operation: String,
     pub target: String,
     pub card: Option<String>,
@@ -132,13 +132,13 @@ impl Changed {
 /// The answer of `history`: every commit at which a choice changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HistoryAnswer {
-    /// Always `declared`.
+    /// The rung, always `declared`.
     pub rung: Rung,
     pub first: String,
     pub last: String,
-    /// Both ends, and the commits between them that touch the backend.
+    /// The number of commits: both ends, and those between them that touch the backend.
     pub commits: usize,
-    /// How many of them had to be evaluated. In the others, no source of the answer changed.
+    /// How many of these commits had to be evaluated. In the others, no source of the answer changed.
     pub evaluated: usize,
     /// Commits without a readable dispatcher: the commit and the reason.
     pub unreadable: Vec<(String, String)>,
@@ -164,7 +164,7 @@ pub struct EventAnswer {
     /// Commits between the two that could not be evaluated: one of them may have made the change.
     pub unread: Vec<String>,
     pub date: String,
-    /// The first release that contains it.
+    /// The first release that contains the commit.
     pub tag: Option<String>,
     pub subject: String,
     /// The first Ollama release whose llama.cpp contains it, according to its pin; null if no known release does.
@@ -178,7 +178,7 @@ pub struct EventAnswer {
 pub struct OllamaRelease {
     pub release: String,
     pub date: String,
-    /// Its llama.cpp build.
+    /// The llama.cpp build that the release contains.
     pub build: String,
 }
 
@@ -243,7 +243,7 @@ pub struct Compared<'a> {
     pub found: &'a Comparison,
 }
 
-/// The conclusion over all cells, except those that a side leaves open and those that were not asked for. `of`: the two
+/// The conclusion over all cells, except those that a side leaves open and those that were not requested. `of`: the two
 /// sides. `unread`: operations without readable rules on one side, or commits without any, with the reason.
 pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();

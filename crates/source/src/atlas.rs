@@ -54,7 +54,7 @@ pub struct Release {
     pub name: String,
     pub date: String,
     pub commit: String,
-    /// Empty if the dispatcher could not be read.
+    /// The name of the table; empty if the dispatcher could not be read.
     pub table: String,
     /// Why the table is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,7 +261,7 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
-/// Everything besides the sources that a table depends on. A folder is continued only if it is the same.
+/// Everything that a table depends on, except the sources. A folder is continued only if it is the same.
 fn asked(question: &Question) -> String {
     let targets: Vec<&str> =
         question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();

@@ -14,7 +14,7 @@ pub enum Entry {
     None,
     /// A function of the tree.
     Function(u32),
-    /// Something else, at this position.
+    /// An expression of another kind, at this position.
     Other(Span),
 }
 

@@ -56,7 +56,7 @@ pub fn passed(tree: &Tree, script: &str, backend: &str) -> Vec<Passed> {
     out
 }
 
-/// `#cgo rocm CFLAGS: -DNAME=VALUE` in the Go files beside or above a dispatcher, for one build tag.
+/// `#cgo rocm CFLAGS: -DNAME=VALUE` in the Go files next to or above a dispatcher, for one build tag.
 pub fn cgo(tree: &Tree, dispatcher: &str, tag: &str) -> Vec<Passed> {
     let above = |path: &&str| {
         let dir = path.rsplit_once('/').map(|(dir, _)| dir);

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names that questions look up themselves.
 const WANTED: &[&str] = &["ggml_type_size", "ggml_blck_size", "ggml_backend_cuda_buffer_init_tensor"];
 
-/// The answers of one state, and what they depend on.
+/// The answers for one revision, and their dependencies.
 #[derive(Debug)]
 pub struct Carried {
     answers: Vec<Vec<Vec<Answer>>>,
@@ -33,7 +33,7 @@ pub struct Carried {
     backends: Vec<Kept>,
 }
 
-/// One vendor's part. Functions are given by their position in `reached`.
+/// The part of one vendor. Functions are given by their position in `reached`.
 #[derive(Debug)]
 struct Kept {
     vendor: Vendor,
@@ -42,7 +42,7 @@ struct Kept {
     outside: Outside,
     reached: Reached,
     settled: Vec<u32>,
-    /// By device, then by type.
+    /// The functions behind each cell, by device, then by type.
     cells: BTreeMap<usize, Vec<Vec<u32>>>,
     cc: BTreeMap<usize, Vec<u32>>,
 }
@@ -58,10 +58,10 @@ struct Outside {
     before_dispatch: Option<Message>,
 }
 
-/// The new results for one device: its index, its `cc`, and its answers by type; None for results that are kept.
+/// The new results for one device: its index, its `cc`, and its answers by type; None for results that stay valid.
 type Of = (usize, Option<Option<i64>>, Vec<Option<Vec<Answer>>>);
 
-/// One vendor's answers.
+/// The answers of one vendor.
 struct Again<'t> {
     backend: Backend<'t>,
     part: Vec<Of>,

@@ -1,4 +1,4 @@
-//! Everything that can be asked about: cards with their aliases and generations, types, versions.
+//! All inputs that `explain` accepts: cards with their aliases and generations, types, versions.
 
 use crate::decision_table::{COLUMNS, all};
 use crate::pins::built_in;
@@ -28,16 +28,16 @@ impl answer::Answer for Choices {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CardChoice {
-    /// As the command line takes it: `rx-9070-xt`.
+    /// The name for the command line: `rx-9070-xt`.
     pub name: String,
-    /// As on the box: `RX 9070 XT`.
+    /// The name on the box: `RX 9070 XT`.
     pub title: String,
     pub aliases: Vec<String>,
     pub target: String,
     pub generation: Option<&'static str>,
     /// Whether this card represents its target.
     pub reference: bool,
-    /// Whether the tables have its target.
+    /// Whether the tables cover the card's target.
     pub in_tables: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct VersionChoice {
     /// `llama.cpp` or `ollama`.
     pub source: String,
     pub version: String,
-    /// Empty if not known.
+    /// The date; empty if it is unknown.
     pub date: String,
     pub commit: String,
 }

@@ -90,7 +90,7 @@ impl Difference {
 pub struct Side {
     pub outcome: Outcome,
     pub launch: Option<Launched>,
-    /// The shape of the launch; None where there is none, or none was asked for.
+    /// The shape of the launch; None where there is none, or none was requested.
     pub shape: Option<ShapeAt>,
 }
 
@@ -128,13 +128,13 @@ pub(crate) fn brief(path: &str, tile: i64) -> String {
     if tile > 0 { format!("{path} {tile}") } else { path.to_owned() }
 }
 
-/// The number of cells, and how many of them both sides settled.
+/// The number of cells, and how many of them both sides determine.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
     pub differences: Vec<Difference>,
     pub asked: u64,
     pub answered: u64,
-    /// Cells that neither side settles; then cells that only one side settles.
+    /// Cells that neither side determines, then cells that only one side determines.
     pub undetermined: u64,
     pub half: u64,
     /// Cells that agree in everything known, except template arguments that one side leaves unknown; then these
@@ -175,7 +175,7 @@ pub fn surveys<'t>(
 /// Answers by device and type.
 type Answers = [Vec<Vec<Answer>>];
 
-/// Everything that two surveys answer differently. Neighbouring counts that differ in the same way form one entry.
+/// Finds all cells that two surveys answer differently. Neighbouring counts that differ in the same way form one entry.
 pub fn compare(left: &Survey<'_>, right: &Survey<'_>) -> Comparison {
     compare_answers(&left.question, &left.answers, &right.answers, same_sources(left, right))
 }
@@ -189,7 +189,7 @@ fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
     reads == b.reads().into_iter().collect() && reads.iter().all(same)
 }
 
-/// The same for answers without their survey. `same_sources`: both were read from the same text.
+/// The same comparison for answers without their survey. `same_sources`: both were read from the same text.
 pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, same_sources: bool) -> Comparison {
     let mut out = Comparison::default();
     let mut columns = question.columns.clone();
@@ -283,7 +283,7 @@ enum Alike {
     InPart,
     /// The same as far as the launch shape is known.
     ShapeInPart,
-    /// Neither side settles it.
+    /// Neither side determines the cell.
     Neither,
     One,
 }

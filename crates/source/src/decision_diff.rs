@@ -51,7 +51,8 @@ pub fn decision_diff<'r>(a: &'r [Reason], b: &'r [Reason], paths: [&str; 2]) -> 
     DecisionDiff { a: led(a), b: led(b), turned: false }
 }
 
-/// Where a path was considered and rejected: a predicate named after it that returned false, or a false condition.
+/// The position at which a path was considered and rejected: a predicate named after the path that returned false, or a
+/// false condition.
 fn refusal<'r>(list: &'r [Reason], calls: &[Call], path: &str) -> Option<&'r Reason> {
     let refused = calls.iter().rev().find(|call| !call.result && speaks(&call.name, path));
     if let Some(call) = refused {

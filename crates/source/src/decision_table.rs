@@ -71,7 +71,7 @@ pub struct Entry {
     pub tiles: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shapes: Option<usize>,
-    /// What the rules left open; for an undetermined path only.
+    /// The conditions that the rules leave open; only for an undetermined path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<Open>,
 }
@@ -210,7 +210,7 @@ pub struct Found<'t> {
     pub from: i64,
     pub to: Option<i64>,
     pub rule: &'t [Rule],
-    /// None for a settled path, and in tables that were made before reasons were kept.
+    /// None for a determined path, and in tables that were made before reasons were stored.
     pub open: Option<&'t Open>,
 }
 
@@ -391,7 +391,7 @@ impl DecisionTable {
     }
 }
 
-/// What an outcome leaves open.
+/// The conditions that an outcome leaves open.
 fn open(ty: &str, outcome: &Outcome) -> Option<Open> {
     let Outcome::Undetermined { place, why, .. } = outcome else { return None };
     let why = why.to_string();

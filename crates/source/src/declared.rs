@@ -31,14 +31,14 @@ pub struct Declared {
     pub environment: BTreeMap<String, Option<String>>,
     /// Unspecified defines and versions that answers depend on.
     pub open_defines: Vec<String>,
-    /// Other builds that were evaluated because of them.
+    /// Other builds that were evaluated because of these defines.
     pub tried: Vec<String>,
     /// Files of the tree that could not be read.
     pub skipped: Vec<String>,
     pub rows: Vec<Row>,
     /// The conditions behind rows; each list is stored once.
     pub reasons: Vec<Because>,
-    /// Where graphs bypass the dispatcher because operations are fused.
+    /// The positions at which graphs bypass the dispatcher because operations are fused.
     pub bypasses: Vec<Bypass>,
 }
 
@@ -76,7 +76,7 @@ pub struct Row {
     pub need_check: bool,
     /// The kernel with all of its template arguments.
     pub kernel: Option<String>,
-    /// The launch; null for libraries, where nothing was settled, and with --no-shape.
+    /// The launch; null for libraries, for undetermined rows, and with --no-shape.
     pub shape: Option<ShapeAt>,
     /// Why the choice is not settled.
     pub undetermined: Option<Kept>,
@@ -99,11 +99,11 @@ pub struct Condition {
     pub line: usize,
     pub condition: String,
     pub outcome: String,
-    /// The values of the names in it.
+    /// The values of the names in the condition.
     pub values: BTreeMap<String, String>,
 }
 
-/// The launch that settled it.
+/// The launch that determined the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Launch {
     pub kernel: String,
@@ -123,7 +123,7 @@ pub struct Bypass {
     pub path: String,
     pub file: String,
     pub lines: Vec<usize>,
-    /// The environment variable that turns it off.
+    /// The environment variable that disables the fusion.
     pub switch: Option<String>,
 }
 

@@ -136,7 +136,7 @@ impl Device {
         self.set("sharedMemPerBlockOptin", Property::Int(bytes));
     }
 
-    /// The card as people know it, or the target if no card was named.
+    /// The card's usual name, or the target if no card was named.
     pub fn title(&self) -> String {
         self.card.as_deref().map_or_else(|| self.target.clone(), gpu::title)
     }

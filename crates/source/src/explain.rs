@@ -73,7 +73,7 @@ impl Question {
         basis.choice(chosen)
     }
 
-    /// The answer that all tables for the version agree on: the last table, and its answer. None if they differ.
+    /// The answer that all tables for the version agree on: the last table, and its answer. None if the tables differ.
     pub fn settled(&self) -> Option<(&'static DecisionTable, Found<'static>)> {
         let found = self.found();
         let all = found.iter().map(|(_, found)| choice(found)).collect::<BTreeSet<_>>();
@@ -214,11 +214,11 @@ pub struct Explained<'q> {
     /// The type of most of the weights.
     #[serde(rename = "type")]
     pub kind: &'q str,
-    /// As requested: `Q4_K_M`.
+    /// The type as requested: `Q4_K_M`.
     pub asked_type: &'q str,
     /// All types in a file of that type.
     pub types: &'q [String],
-    /// Null: all counts were requested.
+    /// The column count; null if all counts were requested.
     pub columns: Option<i64>,
     /// Null if the rules do not decide, or if the requested version is between two that choose differently;
     /// `neighbours` has both.
@@ -231,7 +231,7 @@ pub struct Explained<'q> {
     pub by_columns: Vec<ByColumns<'q>>,
     /// Why this path, or why none is known; null if `path` is null because two neighbours differ.
     pub reason: Option<ReasonAnswer>,
-    /// What the rules leave open, where they do not decide.
+    /// The reason why the rules do not determine the answer.
     pub undetermined: Option<&'q Open>,
     /// The deciding conditions.
     pub rule: Vec<DecidingLine>,
@@ -277,7 +277,7 @@ pub struct Neighbour<'q> {
     /// The column counts over which the path is the same.
     pub from: i64,
     pub to: Option<i64>,
-    /// Empty where the releases agree: the answer has it.
+    /// Empty if the releases agree, because the answer then contains it.
     pub by_columns: Vec<ByColumns<'q>>,
     /// The conditions that decided; empty where the releases agree.
     pub rule: Vec<DecidingLine>,

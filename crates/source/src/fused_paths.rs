@@ -1,8 +1,8 @@
 //! Paths around the dispatcher: when operations are fused, the evaluation of a graph calls a product's function
 //! directly.
 //!
-//! Which nodes are fused depends on the surrounding graph, so these paths are reported beside an answer instead of
-//! being evaluated.
+//! Which nodes are fused depends on the surrounding graph, so these paths are reported in addition to an answer instead
+//! of being evaluated.
 
 use crate::path::{Path, family_of_function};
 use cxx::Program;
@@ -20,7 +20,7 @@ pub struct FusedPath {
     pub file: String,
     /// The lines of the calls.
     pub lines: Vec<usize>,
-    /// The environment variable that it reads, such as GGML_CUDA_DISABLE_FUSION.
+    /// The environment variable that disables the fusion, such as GGML_CUDA_DISABLE_FUSION.
     pub switch: Option<String>,
 }
 

@@ -157,7 +157,7 @@ fn outside(name: &str) -> Outside {
     }
 }
 
-/// Whether a function asks about a kernel without launching it.
+/// Whether a function queries a kernel without launching it.
 fn asks_about_kernel(name: &str) -> bool {
     ["FuncSetAttribute", "FuncGetAttributes", "Occupancy", "FuncSetCache", "SHARED_MEMORY_LIMIT", "FuncSetShared"]
         .iter()
@@ -176,7 +176,7 @@ pub(crate) fn is_blas(name: &str) -> bool {
     library && ["gemm", "Gemm", "GEMM", "Matmul", "gemv"].iter().any(|part| name.contains(part))
 }
 
-/// Where the driver's functions for launches take grid, block and dynamic shared memory.
+/// The positions of grid, block and dynamic shared memory in the arguments of the driver's launch functions.
 fn configuration(name: &str, args: &[Expr]) -> Option<ReadConfiguration> {
     let call = ["cuda", "hip", "musa"].iter().find_map(|vendor| name.strip_prefix(vendor))?;
     match call {

@@ -56,7 +56,7 @@ pub struct Event {
     pub commit: Commit,
     /// The previous examined commit.
     pub before: String,
-    /// The first release that contains it.
+    /// The first release that contains the commit.
     pub tag: Option<String>,
     pub comparison: Comparison,
     /// Commits between the two that could not be evaluated: one of them may have made the change.

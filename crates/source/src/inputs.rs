@@ -56,7 +56,7 @@ pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Over
     Ok(())
 }
 
-/// Whether it is one of CMake's own variables, which need no declaration.
+/// Whether the name is one of CMake's own variables, which need no declaration.
 fn is_of_cmake(name: &str) -> bool {
     name.starts_with("CMAKE_") || name == "BUILD_SHARED_LIBS"
 }

@@ -1,5 +1,5 @@
-//! The shape of a launch: grid, block and dynamic shared memory, for every column count of an answer. Each part is known
-//! or has its own reason for not being known; neither affects the path.
+//! The shape of a launch: grid, block and dynamic shared memory, for every column count of an answer. Each part is
+//! either known or has the reason why it is unknown; this does not affect the path.
 
 use crate::outcome::with_place;
 use cxx::Program;
@@ -8,7 +8,7 @@ use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One part of a shape, or the reason why it is not known.
+/// A part of a shape, or the reason why it is unknown.
 type Part = Result<[Extent; 3], Box<Message>>;
 
 /// The parts, in the order of a configuration.
@@ -19,7 +19,7 @@ pub struct LaunchShape {
     parts: [Part; 3],
 }
 
-/// The shape at one column count. A part that is not known is null and has its reason in `undetermined`.
+/// The shape at one column count. An unknown part is null and has its reason in `undetermined`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShapeAt {
     /// Blocks (work-groups), by dimension.
@@ -30,7 +30,7 @@ pub struct ShapeAt {
     pub warps: Option<i64>,
     /// Dynamic shared memory of a block in bytes.
     pub shared: Option<i64>,
-    /// `grid: mmq.cuh:3912 ...`: why a part is not known.
+    /// `grid: mmq.cuh:3912 ...`: why a part is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undetermined: Vec<Kept>,
 }
@@ -71,7 +71,7 @@ impl LaunchShape {
         }
     }
 
-    /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is not known.
+    /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is unknown.
     pub(crate) fn join(&mut self, other: &LaunchShape, until: i64, why: &Message) {
         for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
             let open = match (&*mine, theirs) {
@@ -104,7 +104,7 @@ impl LaunchShape {
         all.map(|all| if part == 2 { all.into_iter().next().unwrap_or_default() } else { all.join("x") })
     }
 
-    /// Why a part is not known.
+    /// Why a part is unknown.
     pub fn why(&self, part: usize) -> Option<&Message> {
         self.parts.get(part)?.as_ref().err().map(|why| &**why)
     }
@@ -185,7 +185,7 @@ impl ShapeDiff {
 }
 
 impl ShapeAt {
-    /// `block 32x8x1, warps 8`: the parts that are asked for.
+    /// `block 32x8x1, warps 8`: the parts that are requested.
     pub fn told(&self, parts: [bool; 3]) -> String {
         let dims = |dims: Option<[i64; 3]>| dims.map_or("?".to_owned(), shown);
         let number = |number: Option<i64>| number.map_or("?".to_owned(), |number| number.to_string());
@@ -255,7 +255,7 @@ mod tests {
         one.join(&shape(Extent::Fixed(2)), 8, &open());
         let at = one.at(1, Some(32));
         assert_eq!((at.grid, at.block, at.warps), (None, Some([256, 1, 1]), Some(8)));
-        assert_eq!(at.undetermined.iter().map(Kept::as_str).collect::<Vec<_>>(), ["grid: `x` is not known"]);
+        assert_eq!(at.undetermined.iter().map(Kept::as_str).collect::<Vec<_>>(), ["grid: `x` is unknown"]);
     }
 
     #[test]

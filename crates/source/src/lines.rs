@@ -13,7 +13,7 @@ pub struct DecidingLine {
     pub outcome: String,
     /// The values behind the condition, by name; the question's own (`cc`, `type`, `ne11`) come last.
     pub values: Vec<(String, String)>,
-    /// The line on the web; null if the commit is not known.
+    /// The line on the web; null if the commit is unknown.
     pub url: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl DecidingLine {
     }
 }
 
-/// The address of a line on GitHub; None for other trees, or if the commit is not known.
+/// The address of a line on GitHub; None for other trees, or if the commit is unknown.
 pub fn in_repository(source: &str, commit: &str, file: &str, line: usize) -> Option<String> {
     let repository = repository(source)?;
     let whole = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -14,25 +14,26 @@ use std::collections::BTreeMap;
 pub struct ModelAnswer<'t> {
     pub file: String,
     pub size: u64,
-    /// Always `model`.
+    /// The kind of file, always `model`.
     pub form: &'static str,
-    /// Of the GGUF format.
+    /// The version of the GGUF format.
     pub gguf_version: u32,
     /// `general.name`.
     pub name: Option<String>,
     pub architecture: String,
-    /// As the header states it: `Q4_K_M`.
+    /// The file type as stated in the header: `Q4_K_M`.
     pub file_type: Option<&'static str>,
     pub layers: Option<u64>,
-    /// Of how many files the model consists.
+    /// The number of files that the model consists of.
     pub parts: u64,
     pub tensors: usize,
     /// Bytes before the weights.
     pub header: u64,
-    /// Bytes that the tensors need after the end of the file: more than 0 if the file is cut off. Null if a type's size is not known.
+    /// Bytes that the tensors need after the end of the file: more than 0 if the file is cut off. Null if a type's size
+    /// is unknown.
     pub missing: Option<u64>,
     pub types: Vec<TypeOfTensors<'t>>,
-    /// The card or target that was asked about, and whose rules the paths come from.
+    /// The card or target that was requested, and whose rules the paths come from.
     pub rules: Option<RulesUsed<'t>>,
 }
 
@@ -57,7 +58,7 @@ pub struct TypeOfTensors<'t> {
     pub kind: String,
     pub role: Role,
     pub tensors: usize,
-    /// Null if the size of a block is not known.
+    /// The size in bytes; null if the size of a block is unknown.
     pub bytes: Option<u64>,
     /// For matrices only; empty without a GPU, or if the rules do not have the type.
     pub by_columns: Vec<ByColumns<'t>>,

@@ -9,7 +9,7 @@ use cxx::sym::{FxSet, Sym};
 use say::{Message, say};
 use std::collections::BTreeMap;
 
-/// One condition on the way, with the values behind it.
+/// A condition that was evaluated, with the values in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub function: String,
@@ -68,7 +68,7 @@ impl Answer {
         shape.map_or(self.to, |shape| shape.constant_until(columns, self.to))
     }
 
-    /// Makes the answer undetermined because something else may happen first.
+    /// Makes the answer undetermined because another launch may happen first.
     pub(crate) fn doubt(&mut self, place: &str, why: &Message) {
         let either = match &self.outcome {
             Outcome::Chosen(choice) => vec![choice.clone()],
@@ -84,7 +84,7 @@ pub struct Launched {
     pub kernel: String,
     /// Template arguments by the names of the kernel's parameters.
     pub args: Vec<(String, Argument)>,
-    /// None for work inside a library, which chooses its own launches, and where shapes were not asked for.
+    /// None for work inside a library, which chooses its own launches, and where shapes were not requested.
     pub shape: Option<LaunchShape>,
     pub file: String,
     pub line: usize,
@@ -110,7 +110,7 @@ impl Launched {
     }
 
     /// Keeps what two ways to the same kernel have in common up to a column count. A template argument or a part of the
-    /// shape that differs is not known.
+    /// shape that differs is unknown.
     pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &Message) {
         for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {
             if mine.same(theirs) != Some(true) {
@@ -173,7 +173,7 @@ fn shape(program: &cxx::Program, launch: &Handoff) -> Option<LaunchShape> {
     ))
 }
 
-/// Everything about one device.
+/// All answers for one device.
 #[derive(Debug, Default)]
 pub struct DeviceAnswers {
     /// The `cc` that the tree's own code computes.

@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub type Defines = Vec<(String, Option<String>)>;
 
 say::named! {
-    /// Who makes this build.
+    /// The build system of this build.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Builder: name {
         Upstream = "upstream",
         Ollama = "ollama",
         Debian = "debian",
-        /// Only a crate's build script compiles it.
+        /// A crate, which only its build script compiles.
         Cargo = "cargo",
         /// The tree has no build files.
         Assumed = "assumed",
@@ -45,13 +45,13 @@ pub struct Preset {
     pub of_file: Vec<(String, Defines)>,
     /// The origin of each define: file and line, or the basis of an assumption.
     pub origin: BTreeMap<String, String>,
-    /// CMake options met on the way. An unset define with the name of an option is off, not unknown.
+    /// CMake options in the files that were read. An unset define with the name of an option is off, not unknown.
     pub options: BTreeMap<String, String>,
     /// Defines that build files mention without settling whether they are set.
     pub unsure: BTreeSet<String>,
-    /// Those of them with an unknown value.
+    /// The defines among them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
-    /// Where the reading of build files stopped.
+    /// The position at which reading of the build files stopped.
     pub unread: Option<say::Message>,
     /// The targets of the build and their sources.
     pub targets: Targets,

@@ -23,7 +23,7 @@ pub struct Question {
     pub devices: Vec<Device>,
     pub types: Vec<String>,
     pub columns: Vec<i64>,
-    /// Only the counts themselves are asked for, not the counts between them. The range of an answer then holds only
+    /// Only the counts themselves are requested, not the counts between them. The range of an answer then holds only
     /// for the requested counts in it.
     pub points: bool,
     /// Whether launch shapes belong to the answers.

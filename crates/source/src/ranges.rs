@@ -3,12 +3,12 @@
 use crate::outcome::{Answer, Outcome};
 use crate::path::{Choice, Path};
 
-/// A range of column counts with one path; `to` None: for all larger counts that were asked for.
+/// A range of column counts with one path; `to` None: for all larger counts that were requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
     pub from: i64,
     pub to: Option<i64>,
-    /// None: undetermined.
+    /// None if the path is undetermined.
     pub path: Option<Path>,
 }
 

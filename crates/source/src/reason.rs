@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// What each code stands for, in the words of the sources: read this file before it is blessed.
+    /// The meaning of each code, quoted from the sources. Read this file before you bless it.
     #[test]
     fn every_deciding_rule_has_a_code() {
         let mut seen: BTreeMap<(ReasonCode, &str), BTreeSet<String>> = BTreeMap::new();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub struct Footprint {
     /// The files that were read.
     read: BTreeSet<String>,
-    /// Their directories.
+    /// The directories of these files.
     around: BTreeSet<String>,
 }
 
@@ -22,7 +22,7 @@ impl Footprint {
     }
 
     /// Whether no file that was read changed, and none was added or removed that might have been found instead: files
-    /// beside those that were read, and headers or build files anywhere. `before` tells whether a file existed before
+    /// next to those that were read, and headers or build files anywhere. `before` states whether a file existed before
     /// the change.
     pub fn survives(&self, changes: &Changes, before: impl Fn(&str) -> bool) -> bool {
         changes.iter().all(|(path, id)| {

@@ -1,7 +1,7 @@
 //! A tree's rules under one set of defines: the position of the dispatcher, and its choices.
 //!
 //! The dispatcher is found by running the candidates: among the functions with a case for the operation, it is the one
-//! that launches something. No name, file or line of a predicate is hard-coded.
+//! that launches a kernel. No name, file or line of a predicate is hard-coded.
 
 use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
@@ -139,8 +139,8 @@ impl<'t> Rules<'t> {
         })
     }
 
-    /// Finds the dispatcher of this operation: tries the candidates, likeliest first, and keeps the one that launches
-    /// something.
+    /// Finds the dispatcher of this operation: tries the candidates, likeliest first, and keeps the one that launches a
+    /// kernel.
     pub fn settle(&mut self, device: &Device, op: &Op) -> Result<(), RulesError> {
         let known = op.op == self.op && self.needed.is_empty();
         let list = if known { self.found.clone() } else { candidates(&self.program, &op.op) };

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Supports {
-    /// The version has no function for this question.
+    /// This version has no function that accepts or refuses operations.
     NotAsked,
     /// The function, and its argument: a device or a backend.
     By { function: u32, of: Option<MemoryPlace>, tensor_first: bool },

@@ -56,7 +56,7 @@ pub struct Row {
     pub variant: i64,
     pub tiles: i64,
     pub need_check: bool,
-    /// None if nothing was settled, for libraries, and where shapes were not asked for.
+    /// None if nothing was determined, for libraries, and where shapes were not requested.
     pub shape: Option<ShapeAt>,
 }
 

@@ -82,14 +82,14 @@ fn is_compilers(name: &str) -> bool {
     FLAGS_OF_COMPILERS.contains(&name) || (reserved && !elsewhere && name != "__cplusplus")
 }
 
-/// Whether it is a name that compilers define with a value.
+/// Whether compilers define this name with a value.
 pub fn is_compilers_value(name: &str) -> bool {
     is_compilers(name) && !FLAGS_OF_COMPILERS.contains(&name) && !name.contains('(')
 }
 
 /// The text after each `define` and `undef`.
 fn written(text: &str) -> impl Iterator<Item = &str> {
-    // Both words contain it.
+    // Both directives contain this text.
     memchr::memmem::find_iter(text.as_bytes(), "def").filter_map(|at| {
         let (before, after) = (text.get(..at)?, text.get(at..)?);
         after.strip_prefix("define ").or_else(|| after.strip_prefix("def ").filter(|_| before.ends_with("un")))
@@ -154,7 +154,7 @@ impl Rules<'_> {
         names
     }
 
-    /// Whether build files mention a name, or a header beside the dispatcher defines something with it.
+    /// Whether build files mention a name, or a header next to the dispatcher defines something with it.
     fn is_mentioned(&self, home: &str, name: &str) -> bool {
         let build =
             |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");

@@ -1,4 +1,4 @@
-//! The question in the words that people type: each word is recognised as a GPU, a type, a number or a version.
+//! The question in the words that users type: each word is recognised as a GPU, a type, a number or a version.
 
 use crate::Device;
 use crate::decision_table::{COLUMNS, all};
@@ -7,7 +7,7 @@ use crate::versions::{Known, ollama_releases, resolve};
 use say::shell::CommandLine;
 use say::{Message, bail, say};
 
-/// What was typed: words in any order, and the parts that were named by a flag or a field.
+/// The user's input: words in any order, and the parts that were named by a flag or a field.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
     pub words: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Words {
     pub version: Option<String>,
 }
 
-/// What only the caller can look up.
+/// Lookups that only the caller can make.
 pub trait Surroundings {
     /// The type of a model file, if the word names one that is here.
     fn model_file(&self, word: &str) -> Option<String>;
@@ -153,7 +153,7 @@ fn numbered(word: &str) -> Option<String> {
     [format!("rx-{number}"), format!("rtx-{number}"), format!("gtx-{number}")].into_iter().find(named)
 }
 
-/// A type in the name that somebody gave a model: `qwen2.5:7b-instruct-q8_0`, `Llama-3.1-8B-Q4_K_M.gguf`.
+/// A type in a model's name: `qwen2.5:7b-instruct-q8_0`, `Llama-3.1-8B-Q4_K_M.gguf`.
 fn in_model_name(word: &str) -> Option<String> {
     let name = word.to_ascii_uppercase();
     let mut all: Vec<&str> = gguf::file_types().collect();
@@ -163,7 +163,7 @@ fn in_model_name(word: &str) -> Option<String> {
     all.into_iter().find(|kind| model && name.contains(kind) && types(kind).is_some()).map(str::to_owned)
 }
 
-/// What a word that is nearly one of ours means, with a command that is understood.
+/// The likely meaning of a misspelled word, with a command that works.
 fn nearest(word: &str, gpu: Option<&str>) -> say::Result<()> {
     let command = |kind: &str| CommandLine::new("whichkernel explain {} {}", [gpu.unwrap_or("rx-9070-xt"), kind]);
     let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());

@@ -80,11 +80,11 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
     let one = |at, id| read(&with(at, id).collect::<Vec<i32>>());
     let bad = |at, id| one(at, id).repeat(2);
     for (reads, why) in [
-        (String::new(), "is not known"),
-        ("@ read 0x300000 512 -\n".repeat(2), "is not known"),
+        (String::new(), "is unknown"),
+        ("@ read 0x300000 512 -\n".repeat(2), "is unknown"),
         // From another tensor, or another part of it.
-        (read(&all).replace("0x300000", "0x300010").repeat(2), "is not known"),
-        (read(&all[..64]).repeat(2), "is not known"),
+        (read(&all).replace("0x300000", "0x300010").repeat(2), "is unknown"),
+        (read(&all[..64]).repeat(2), "is unknown"),
         // An expert that does not exist; a token that goes to the same expert twice.
         (bad(5, 4), "would abort"),
         (bad(127, -1), "would abort"),

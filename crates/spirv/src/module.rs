@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 pub struct Module {
     /// Major and minor.
     pub version: (u8, u8),
-    /// By the names of the specification; a number if there is no name.
+    /// Capabilities by the names of the specification; a number if there is no name.
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
-    /// The API that can load it.
+    /// The API that can load the module.
     pub environment: Environment,
     pub entry_points: Vec<EntryPoint>,
     /// The constants that a pipeline may set, by id.
@@ -28,7 +28,7 @@ pub enum Environment {
     Vulkan,
     /// OpenCL and Level Zero, which accept the same modules; SYCL ships these.
     OpenCl,
-    /// The module states neither.
+    /// The module states no API.
     Unknown,
 }
 

@@ -15,7 +15,7 @@ pub struct Instructions<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Instruction<'a> {
     pub operation: u16,
-    /// Its byte offset from the start of the module.
+    /// The instruction's byte offset from the start of the module.
     pub at: usize,
     /// The whole instruction, including its first word.
     pub bytes: &'a [u8],

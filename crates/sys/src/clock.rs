@@ -12,7 +12,7 @@ pub fn now_to_the_second() -> String {
     to_the_second(since_1970(SystemTime::now()).as_secs())
 }
 
-/// To the millisecond. Times before 1970 become 1970.
+/// Formats the time to the millisecond. Times before 1970 become 1970.
 pub fn rfc3339(time: SystemTime) -> String {
     let since = since_1970(time);
     let text = to_the_second(since.as_secs());

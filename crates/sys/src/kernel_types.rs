@@ -12,7 +12,7 @@ pub enum MapKind {
     Ring = 27,
 }
 
-/// What a program is for.
+/// The purpose of a BPF program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// A perf event.

@@ -1,7 +1,7 @@
 //! Every raw system call of the tool, and its one HTTP client: the only layer that knows which system it runs on.
 //!
 //! The only crate with `unsafe` outside the shims. A function takes plain values, makes its call, and returns a value
-//! or an `io::Error`. Nothing here knows about GPU kernels or evidence, and only `hip_runtime` about GPUs.
+//! or an `io::Error`. This crate does not depend on GPU kernels or evidence, and only `hip_runtime` deals with GPUs.
 //!
 //! Linux has all of it (`linux/`). On other systems (`elsewhere/`: Windows, WebAssembly) the modules below have the
 //! same functions: those about files work by the standard library alone, those that need Linux return an error of the

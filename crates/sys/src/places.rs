@@ -3,12 +3,12 @@
 use std::env;
 use std::path::PathBuf;
 
-/// For data that is kept: `$XDG_DATA_HOME`, `~/.local/share`; on Windows `%LOCALAPPDATA%`.
+/// The directory for persistent data: `$XDG_DATA_HOME`, `~/.local/share`; on Windows `%LOCALAPPDATA%`.
 pub fn data() -> Option<PathBuf> {
     below("XDG_DATA_HOME", ".local/share", "")
 }
 
-/// For what can be fetched again: `$XDG_CACHE_HOME`, `~/.cache`; on Windows `%LOCALAPPDATA%\Cache`.
+/// The directory for data that can be fetched again: `$XDG_CACHE_HOME`, `~/.cache`; on Windows `%LOCALAPPDATA%\Cache`.
 pub fn cache() -> Option<PathBuf> {
     below("XDG_CACHE_HOME", ".cache", "Cache")
 }

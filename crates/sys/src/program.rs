@@ -1,8 +1,8 @@
 //! Finds programs on this machine; the only module that starts them.
 //!
 //! Root runs only programs that root alone could have installed: another user's `git` earlier in PATH is skipped, and
-//! if there is no other, the error says why. Root's children get a clean environment. The program that the user gives
-//! after `--` is the user's own, and gets the user's environment.
+//! if there is no other, the error gives the reason. Root's children get a clean environment. The program that the user
+//! gives after `--` is the user's own, and gets the user's environment.
 
 use crate::regular_file::may_run;
 use say::say;
@@ -58,7 +58,7 @@ pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
         let text = name.to_string_lossy();
         match root {
             true if KEPT.contains(&&*text) || text.starts_with("LC_") => command.env(name, value),
-            // These could make it use another library or repository.
+            // These variables could make the program use another library or repository.
             false if text.starts_with("LD_") || text.starts_with("GIT_") => command.env_remove(name),
             _ => continue,
         };

@@ -10,7 +10,7 @@ pub fn secret<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// SplitMix64 (Steele et al. 2014): small, seeded, the same on every machine. Not for secrets.
+/// SplitMix64 (Steele et al. 2014): small, seeded, the same on every machine. Not suitable for secrets.
 #[derive(Debug, Clone)]
 pub struct Seeded(u64);
 

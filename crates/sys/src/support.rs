@@ -1,11 +1,11 @@
-//! What this system lacks, so that a command can say it before it begins.
+//! The features that this system lacks, so that a command can report them before it begins.
 
 use say::{Key, key};
 
 /// Whether this is Windows, for what differs by more than a function: the directories of other programs.
 pub const WINDOWS: bool = cfg!(windows);
 
-/// Something that only some systems have.
+/// A feature that only some systems have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Processes in /proc, probes, namespaces: Linux.
@@ -14,7 +14,7 @@ pub enum Need {
     Shims,
 }
 
-/// None if this system has it; otherwise the reason as a message.
+/// None if this system has the feature; otherwise the reason as a message.
 pub fn missing(need: Need) -> Option<Key> {
     missing_on(cfg!(target_os = "linux"), cfg!(target_arch = "x86_64"), need)
 }

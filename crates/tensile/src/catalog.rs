@@ -9,7 +9,7 @@ use codeobject::{Error, Problem, Result, msgpack::Reader};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Catalog {
-    /// Empty in the root of a lazy catalog.
+    /// The solutions; empty in the root of a lazy catalog.
     pub solutions: Vec<Solution>,
     pub library: Option<Node>,
 }

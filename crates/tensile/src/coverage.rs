@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Unreadable(String),
-    /// It is not the file that its package brought.
+    /// The file differs from the one in its package.
     Altered,
 }
 
@@ -32,9 +32,9 @@ pub trait Files {
 /// A problem of a catalog. A missing file is known to be absent; the content of a damaged one is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// It is referenced but does not exist.
+    /// The file is referenced but does not exist.
     Missing(String),
-    /// It exists but cannot be read: the file and the reason.
+    /// The file exists but cannot be read: its name and the reason.
     Unreadable(String),
 }
 
@@ -53,13 +53,13 @@ impl fmt::Display for Trouble {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Nothing here is for this target.
+    /// The catalog has no entry for this target.
     No,
     /// The relevant files cannot be read or are not understood, and nothing else for this target was found.
     NotKnown,
     /// Some leaves, kernels or helpers are missing or cannot be read.
     Partly,
-    /// Everything that the catalog references for it exists, but only kernels for any GPU.
+    /// All files that the catalog references for the target exist, but contain only kernels for any GPU.
     FallbackOnly,
     Yes,
 }
@@ -76,20 +76,20 @@ impl Verdict {
     }
 }
 
-/// One leaf as the target would load it.
+/// A leaf as the target would load it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leaf {
     pub name: String,
     pub fallback: bool,
     pub solutions: usize,
-    /// Distinct kernels that those solutions name.
+    /// The number of distinct kernels that those solutions refer to.
     pub kernels: usize,
     pub objects: Vec<String>,
-    /// Kernels that none of its objects contain.
+    /// Kernels that none of the leaf's code objects contains.
     pub absent: Vec<String>,
     /// Kernels that none of the readable objects contain; another object was unreadable.
     pub undetermined: Vec<String>,
-    /// Why it cannot be used as intended: a missing or unreadable file.
+    /// Why the leaf cannot be used as intended: a missing or unreadable file.
     pub problems: Vec<Trouble>,
 }
 
@@ -302,7 +302,7 @@ impl Walk<'_> {
     }
 }
 
-/// By the types of A and D: `Half -> Float`.
+/// Groups solutions by the types of A and D: `Half -> Float`.
 fn families(solutions: &[&Solution]) -> BTreeMap<String, Family> {
     let mut out: BTreeMap<String, Family> = BTreeMap::new();
     let mut seen = HashSet::new();

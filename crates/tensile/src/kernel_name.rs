@@ -57,7 +57,7 @@ pub fn tile_of(name: &str) -> Option<[u64; 3]> {
     tile(name[at + 3..].split('_').next()?)
 }
 
-/// From the start of `first` to the end of `last`, both parts of `name`.
+/// The text from the start of `first` to the end of `last`, both parts of `name`.
 fn joined<'n>(name: &'n str, first: &'n str, last: &'n str) -> &'n str {
     let start = first.as_ptr().addr().wrapping_sub(name.as_ptr().addr());
     let end = (last.as_ptr().addr() + last.len()).wrapping_sub(name.as_ptr().addr());

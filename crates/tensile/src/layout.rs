@@ -28,7 +28,7 @@ pub enum Role {
 pub enum Layout {
     /// One root per target; leaves are loaded on first use.
     Lazy,
-    /// One catalog for everything.
+    /// One catalog for all targets.
     Single,
     /// Kernels without a catalog.
     None,

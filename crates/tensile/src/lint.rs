@@ -16,7 +16,7 @@ pub enum Finding {
     Island { leaf: String, key: [i64; 4], tile: [u64; 2], neighbours: Vec<([i64; 4], [u64; 2])> },
     /// Several rows with the same key and different solutions: only the first after sorting is ever used.
     Duplicate { leaf: String, key: [i64; 4], solutions: Vec<i64> },
-    /// Solutions that no table names.
+    /// Solutions that no table refers to.
     NeverNamed { leaf: String, solutions: Vec<i64> },
     /// Tables with exact sizes only. For other sizes, the order of addresses decides, or there is no solution.
     NoFallback { leaf: String, solutions: usize },
@@ -50,7 +50,7 @@ impl Finding {
     }
 }
 
-/// Reads the root of a target and every leaf that it names.
+/// Reads the root of a target and every leaf that it refers to.
 pub fn lint(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut out = Vec::new();
     let root = format!("TensileLibrary_lazy_{target}");

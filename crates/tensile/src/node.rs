@@ -170,7 +170,7 @@ fn row(reader: &mut Reader<'_>, budget: &mut Budget, depth: u32) -> Result<(Pred
     Ok((predicate, node))
 }
 
-/// The number of its splits, and its library.
+/// A tree: the number of its splits, and its library.
 fn tree(reader: &mut Reader<'_>, budget: &mut Budget, depth: u32) -> Result<(usize, Node)> {
     let mut splits = 0;
     let mut node = Node::Other(String::new());

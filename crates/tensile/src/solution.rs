@@ -14,7 +14,7 @@ pub struct Solution {
     pub name: String,
     /// The symbol in the code object: hipBLASLt states it; rocBLAS uses the solution's name.
     pub kernel: String,
-    /// The processor that the solution is for; None: any.
+    /// The processor that the solution is for; None means any processor.
     pub processor: Option<String>,
     /// Compiled from source (`.hsaco`), not assembled (`.co`).
     pub source_kernel: bool,

@@ -58,7 +58,7 @@ pub struct Window {
 /// A library with kernels.
 #[derive(Debug)]
 struct Named {
-    /// The number of kernels in its static map.
+    /// The number of kernels in the library's static map.
     kernels: usize,
     hash: Option<String>,
     inode: u64,

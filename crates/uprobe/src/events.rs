@@ -155,7 +155,7 @@ impl Watcher {
         match (role, part) {
             (Role::EndCapture, _) => {
                 graphs.captured(handle, aux);
-                // Launches on its stream since the attach may have been part of it.
+                // Launches on the capture's stream since the attach may have been part of it.
                 let before = self.queue.direct.remove(&(pid, stream)).filter(|_| handle == 0);
                 self.window.missed(Gap::CaptureUnderWay, before.unwrap_or(0));
             }

@@ -1,8 +1,8 @@
 //! Uprobes: sees every later launch of every process that uses a runtime's file, without entering or stopping anything.
 //!
 //! The probes are on the exported launch functions of the HIP and CUDA runtimes, and on the Vulkan loader. With BPF,
-//! the kernel reads and counts the arguments; with perf alone, each hit carries the registers. Our descriptors own
-//! everything, so nothing is left behind however the process ends.
+//! the kernel reads and counts the arguments; with perf alone, each hit contains the registers. All resources belong to
+//! descriptors of this process, so nothing is left behind, regardless of how the process ends.
 #![forbid(unsafe_code)]
 
 mod bpf;

@@ -57,7 +57,7 @@ impl Queue {
         self.items = all.into();
     }
 
-    /// When something new was launched last; None if nothing was launched yet.
+    /// The time of the last launch of a new kernel; None if nothing was launched yet.
     pub fn last_new(&self) -> Option<Instant> {
         (!self.shipped.is_empty()).then_some(self.last_new)
     }

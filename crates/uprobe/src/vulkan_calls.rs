@@ -75,7 +75,7 @@ struct Submission {
     fence: u64,
     infos: u32,
     parts: u32,
-    /// Whether some of its command buffers could not be read.
+    /// Whether some command buffers of the submission could not be read.
     cut: bool,
     buffers: Vec<u64>,
 }

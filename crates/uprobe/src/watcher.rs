@@ -201,7 +201,7 @@ impl Watcher {
                 let event = Event::read(record);
                 let role = ENTRIES.get(event.key.entry as usize).map(|entry| entry.role);
                 match (event.kind, role) {
-                    // Only wakes the reader.
+                    // The record only wakes the reader.
                     (kind::HELD, _) => {}
                     (_, Some(Role::ProcAddress)) => pointed.push(record.to_vec()),
                     _ => fresh.push((event.time, Item::Record(record.to_vec()))),
@@ -214,7 +214,7 @@ impl Watcher {
         pointed.iter().for_each(|record| self.pointed(&Event::read(record)));
     }
 
-    /// Reads everything that arrived; true if there was anything.
+    /// Reads all records that arrived; true if there was at least one.
     pub(crate) fn collect(&mut self) -> Result<bool, WatchError> {
         self.see_to_held()?;
         self.drain();

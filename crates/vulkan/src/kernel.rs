@@ -11,7 +11,7 @@ use gguf::{Path, TensorType};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     pub name: String,
-    /// None if it is not a product of weights.
+    /// None if the kernel does not compute a product of weights.
     pub multiplies: Option<Multiplies>,
 }
 

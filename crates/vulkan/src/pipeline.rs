@@ -45,7 +45,7 @@ pub struct Module {
     /// The identity of the module, which ignores added float controls: see `spirv_modules::identity`. None if it was
     /// too long to record.
     pub identity: Option<String>,
-    /// The GPU features that it requires: `matrix`, `dot`, ...
+    /// The GPU features that the module requires: `matrix`, `dot`, ...
     pub features: Vec<&'static str>,
 }
 
@@ -68,7 +68,7 @@ impl Module {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     pub device: u64,
-    /// Its module's handle.
+    /// The handle of the pipeline's module.
     pub module: u64,
     pub constants: BTreeMap<u32, u32>,
     pub subgroup: u32,
@@ -79,10 +79,10 @@ pub struct Made {
 pub struct Pipeline {
     /// The handle in the program.
     pub handle: u64,
-    /// Its creation was not observed: module, constants and subgroup size are unknown.
+    /// The creation of the pipeline was not observed: module, constants and subgroup size are unknown.
     pub unseen: bool,
     pub device: u64,
-    /// The name that the program gave it, if any.
+    /// The name that the program gave the pipeline, if any.
     pub name: Option<String>,
     pub module: Option<Arc<Module>>,
     /// Specialization constants by id; those of other sizes are truncated to four bytes.

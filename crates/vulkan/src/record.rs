@@ -67,7 +67,7 @@ pub struct Module {
     pub handle: u64,
     /// The size of the whole module.
     pub size: u64,
-    /// FNV-1a of all its bytes.
+    /// The FNV-1a hash of all bytes of the module.
     pub hash: u64,
     /// The number of bytes that follow; fewer than `size` if it is too large for a record.
     pub len: u32,
@@ -79,7 +79,7 @@ pub struct Module {
 pub struct Pipeline {
     pub handle: u64,
     pub device: u64,
-    /// Its module's handle; 0 for an inline module: the last MODULE record of `inline`.
+    /// The handle of the pipeline's module; 0 for an inline module: the last MODULE record of `inline`.
     pub module: u64,
     /// Our own number for an inline module.
     pub inline: u64,
@@ -140,8 +140,8 @@ pub struct Dispatch {
     pub buffer: u64,
     /// Work groups; zeros if the device reads them from memory.
     pub groups: [u32; 3],
-    /// One of `how::*`. The bits from `how::TIMED` on are its number among the timed dispatches of its buffer, 0 if it
-    /// is not timed.
+    /// The kind of dispatch, one of `how::*`. The bits from `how::TIMED` on are its number among the timed dispatches
+    /// of its buffer, 0 if it is not timed.
     pub how: u32,
 }
 
@@ -183,7 +183,7 @@ pub struct Submit {
 pub struct Done {
     pub time_ns: u64,
     pub handle: u64,
-    /// One of `done::*`.
+    /// The kind of completion, one of `done::*`.
     pub what: u32,
     pub reserved: u32,
 }

@@ -15,11 +15,11 @@ pub struct Dispatch {
     /// The outermost label around it that is not just a submission number: the node of the graph.
     pub node: Option<String>,
     pub ending: Ending,
-    /// When it was submitted, by the host's clock; 0 if unknown.
+    /// The time of submission, by the host's clock; 0 if unknown.
     pub submitted_ns: u64,
     /// The device time, if it was requested and reported.
     pub took: Option<Took>,
-    /// Its number among the timed dispatches of its buffer; 0 if it is not timed.
+    /// The number of the dispatch among the timed dispatches of its buffer; 0 if it is not timed.
     timed: u32,
 }
 
@@ -69,9 +69,9 @@ struct Buffer {
     bound: Option<usize>,
     push: Vec<u8>,
     labels: Vec<String>,
-    /// Whether its beginning was observed, so that its content is complete.
+    /// Whether the start of the recording was observed, so that the content of the buffer is complete.
     begun: bool,
-    /// Whether it was submitted, or executed by another buffer.
+    /// Whether the buffer was submitted, or executed by another buffer.
     used: bool,
 }
 

@@ -69,10 +69,10 @@ impl answer::Answer for Watched {
 /// The device of one process's launches, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeviceSeen {
-    /// Null if its process id is unknown.
+    /// Null if the process id is unknown.
     pub process: Option<u32>,
     pub maker: Maker,
-    /// How it is known: real, stand-in, none-seen, unlooked, told.
+    /// The basis for the device: real, stand-in, none-seen, unlooked, told.
     pub known: &'static str,
     pub device: DeviceKind,
     pub detail: String,
@@ -86,7 +86,7 @@ pub enum Whose {
     File {
         file: String,
         sha256: String,
-        /// The program that wrote it; `unknown` if any program may have.
+        /// The program that wrote the file; `unknown` if any program may have.
         maker: &'static str,
         host: Option<String>,
     },
@@ -179,7 +179,7 @@ pub struct ClaimHeld {
     pub why: String,
     /// The figures of `why`, by name.
     pub figures: BTreeMap<&'static str, Value>,
-    /// Why a verdict that depends on something not having been seen is limited.
+    /// Why a verdict that depends on the absence of an event is limited.
     pub limited_by: Option<Weakness>,
 }
 

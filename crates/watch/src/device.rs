@@ -28,7 +28,8 @@ say::named! {
 }
 
 impl Maker {
-    /// By the name of the call: `cuLaunchKernel`, `cublasGemmEx`. All others belong to HIP or are built on it.
+    /// The maker by the name of the call: `cuLaunchKernel`, `cublasGemmEx`. All others belong to HIP or are built on
+    /// it.
     pub fn of_call(api: &str) -> Maker {
         match api {
             _ if api.starts_with("cu") => Maker::Nvidia,
@@ -37,7 +38,7 @@ impl Maker {
         }
     }
 
-    /// By the runtime's file name.
+    /// Recognises the maker by the runtime's file name.
     pub fn of_library(path: &str) -> Maker {
         match path.rsplit('/').next() {
             Some(name) if name.starts_with("libcuda") => Maker::Nvidia,
@@ -62,7 +63,7 @@ impl Maker {
         match self {
             Maker::Amd => matches!(node, Node::Kfd | Node::Dxg),
             Maker::Nvidia => matches!(node, Node::Nvidia(_) | Node::Dxg),
-            // It dispatched through a GPU driver, which needs the card's device node.
+            // The process dispatched through a GPU driver, which needs the card's device node.
             Maker::Vulkan => matches!(node, Node::Render(_) | Node::Nvidia(_) | Node::Dxg),
         }
     }
@@ -84,7 +85,7 @@ pub enum Device {
     StandIn,
     /// The process's files were checked while it launched, and included no device file of the runtime's vendor.
     NoneSeen,
-    /// Not checked, or the check was not possible.
+    /// The device was not checked, or the check was not possible.
     Unlooked { why: Message },
     /// Stated by a profile or a log that names the device.
     Told { device: String },
@@ -149,7 +150,7 @@ impl Devices {
         self.judge(at, held(pid));
     }
 
-    /// The same for a process that we started, or its descendants, if the launch does not carry a process id.
+    /// The same for a process that we started, or its descendants, if the launch has no process id.
     pub fn launched_in(&mut self, pids: impl IntoIterator<Item = u32>, maker: Maker) {
         let at = (0, maker);
         for pid in pids {

@@ -2,7 +2,7 @@
 //! the rest.
 //!
 //! The order of launches decides. If a dense product follows the unpacking of weights, it is a fallback. If attention
-//! follows the unpacking of a quantised cache, it is not. So launches are examined in order, separately for each
+//! follows the unpacking of a quantized cache, it is not. So launches are examined in order, separately for each
 //! process.
 
 use crate::launch_key::{Known, Name};
@@ -11,7 +11,7 @@ use launch::grammar::Family;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-/// Why something counts as a fallback.
+/// Why a kernel counts as a fallback.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// Weights were unpacked, and this product took the unpacked form.

@@ -32,7 +32,7 @@ pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&KernelTable>) 
                 let kind = tally.kind(&kind);
                 flow.launch(tally, kind, head.graph.into(), head.status);
             }
-            // The end of a call that the real library served carries no information.
+            // The end of a call that the real library served contains no information.
             Event::Blas(call) if call.bracket == 2 => {}
             Event::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };

@@ -48,11 +48,11 @@ impl Open {
 /// Why a library has no probes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unprobed {
-    /// Its file could not be opened.
+    /// The library's file could not be opened.
     Unreachable,
-    /// Its process ended first.
+    /// The process ended before that.
     Over,
-    /// It has none of the watched functions.
+    /// The library has none of the watched functions.
     NoneThere,
     /// The kernel or the file refused.
     Refused(Message),
@@ -61,15 +61,15 @@ pub enum Unprobed {
 /// How launches of a process can bypass the preloaded library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Around {
-    /// It has a GPU runtime and was started without the library.
+    /// The process has a GPU runtime and was started without the library.
     Environment,
     /// Linked statically, with launch functions inside.
     Static,
-    /// Its loader is not glibc's: it did not start.
+    /// The program's loader is not glibc's, so it did not start.
     Loader,
-    /// Set-user-ID or file capabilities.
+    /// The program has set-user-ID or file capabilities.
     Rights,
-    /// It continued to run after the program ended.
+    /// The process continued to run after the program ended.
     Survivor,
     /// The library is loaded, but there is no record.
     Unrecorded,
@@ -77,7 +77,7 @@ pub enum Around {
     Second,
     /// Opened with RTLD_DEEPBIND or dlmopen.
     Apart,
-    /// Another file holds the address of a launch function.
+    /// Another file contains the address of a launch function.
     Address,
 }
 
@@ -282,7 +282,7 @@ gaps! {
         // The Vulkan layer
         /// No process opened Vulkan with the layer.
         NobodyOpenedVulkan = "nobody-opened-vulkan", Launches;
-        /// Something that the layer does not examine.
+        /// An object or call that the layer does not examine.
         LayerBlind { process: u32, what: String } = "layer-blind", Arguments;
         /// Dispatches of pipelines that the program did not name.
         NamedByModule = "named-by-module", Names;
@@ -312,7 +312,7 @@ gaps! {
         NoKernelLine = "no-kernel-line", Launches;
         /// Calls that several logs reported.
         ToldTwice { ways: String } = "told-twice", Calls;
-        /// A write-ahead log exists beside a database.
+        /// A write-ahead log exists next to a database.
         WriteAhead = "write-ahead", Launches;
         /// Dispatches without device times.
         Timeless = "timeless", Launches;
@@ -361,7 +361,7 @@ impl Gap {
 }
 
 impl Unseen {
-    /// The key for programs.
+    /// The key in JSON.
     pub fn key(&self) -> &'static str {
         self.gap.sentences().what.trim_start_matches("unseen-")
     }

@@ -16,7 +16,7 @@ pub struct Tree {
     pub nodes: HashMap<u64, Node>,
     /// Kernels without an observed node.
     pub captured: HashMap<KindId, u64>,
-    /// Whether part of it is unknown or decided on the device.
+    /// Whether part of the graph is unknown or decided on the device.
     pub unsure: bool,
 }
 

@@ -13,7 +13,7 @@ pub enum Part {
     Kernel(KindId),
     /// All of another graph, in its current state.
     Child(u64),
-    /// The device decides how often its body runs.
+    /// The device decides how often the body of the node runs.
     Conditional,
     /// A copy, a fill or a host call: not a kernel.
     Other,
@@ -22,7 +22,7 @@ pub enum Part {
 #[derive(Debug, Clone, Default)]
 struct Exec {
     tree: Tree,
-    /// Everything that one replay launches.
+    /// The launches of one replay.
     counts: HashMap<KindId, u64>,
 }
 
@@ -38,18 +38,18 @@ impl Exec {
 #[derive(Debug)]
 pub struct Replayed<'g> {
     pub counts: &'g HashMap<KindId, u64>,
-    /// Whether these are all launches.
+    /// Whether the list contains all launches.
     pub whole: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Graphs {
-    /// By handle; captures in progress by their number.
+    /// The graphs by handle; captures in progress by their number.
     graphs: HashMap<u64, Tree>,
     execs: HashMap<u64, Exec>,
     /// The graph of a node.
     owners: HashMap<u64, u64>,
-    /// For a nested graph: the outer graph and the node.
+    /// The outer graph and the node of each nested graph.
     inside: HashMap<u64, (u64, u64)>,
     /// Captures into existing graphs.
     into: HashMap<u64, u64>,

@@ -30,7 +30,7 @@ pub(crate) struct GrowingTrace {
     file: File,
     pub pid: u32,
     pub parent: u32,
-    /// 1: the stand-in GPU, 2: the preload shim, 3: the Vulkan layer.
+    /// The writer: 1 is the stand-in GPU, 2 the preload shim, 3 the Vulkan layer.
     pub writer: u32,
     pub start_ns: u64,
     /// The owner of the file.
@@ -61,7 +61,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
-    /// Their kinds, and the ranges of their bodies.
+    /// The kinds of the records, and the ranges of their bodies.
     records: Vec<(u32, Range<usize>)>,
 }
 

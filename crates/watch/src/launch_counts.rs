@@ -58,13 +58,13 @@ pub struct Row {
     pub launches: u64,
     /// The share of all launches; 0 for a call, which is not a launch.
     pub share: f64,
-    /// The device it was launched on; None if the tally has no processes.
+    /// The device on which the kernel was launched; None if the tally has no processes.
     pub device: Option<DeviceKind>,
-    /// The device time of those launches that were timed; None if none was.
+    /// The device time of those launches that were timed; None if no launch was timed.
     pub took: Option<Took>,
 }
 
-/// Whether the device has a clock. A stand-in has none.
+/// Whether the device has a clock. A stand-in has no clock.
 fn has_clock(device: DeviceKind) -> bool {
     matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }
@@ -169,7 +169,7 @@ impl Tally {
         }
     }
 
-    /// Called when the host read something back after these launches of one column.
+    /// Called when the host read data back after these launches of one column.
     pub(super) fn check_whole(&mut self, launches: &HashMap<KindId, u64>) {
         let (mut products, mut attention, mut first) = (0, false, None);
         for (id, count) in launches {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// How the kernel of a launch is identified.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
-    /// Its mangled name.
+    /// A kernel, by its mangled name.
     Kernel(String),
     /// No name: the address that the launch passed.
     Unnamed(u64),
@@ -60,7 +60,7 @@ pub struct Kind {
     pub name: Name,
     /// The process that launched it, because each process has its own device; 0 if unknown.
     pub process: u32,
-    /// The call that launched it: `hipLaunchKernel`.
+    /// The call that launched the kernel: `hipLaunchKernel`.
     pub api: &'static str,
     /// The library whose kernel it is, as the process sees it; empty if unknown.
     pub file: String,
@@ -98,7 +98,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Whether its column count counts for the width of an evaluation. The batched products of attention do not.
+    /// Whether the kernel's column count determines the width of an evaluation. The batched products of attention do
+    /// not.
     pub fn is_weight_product(&self) -> bool {
         match &self.kind.name {
             Name::Kernel(_) | Name::Pipeline(_) => self.facts.is_weight_product(),

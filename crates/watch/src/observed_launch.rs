@@ -13,9 +13,9 @@ pub struct ObservedLaunch<'s> {
     pub id: KindId,
     pub fate: Fate,
     pub stream: u64,
-    /// The capture that it was part of; 0 if it was launched directly.
+    /// The capture that contains the launch; 0 if it was launched directly.
     pub graph: u32,
-    /// For a replay: the executable graph.
+    /// The executable graph of a replay.
     pub exec: Option<u64>,
     pub args: Vec<u8>,
     /// The device time, if it was requested and reported.
@@ -27,7 +27,7 @@ pub struct ObservedLaunch<'s> {
 pub enum Fate {
     /// The launch was called and its result is unknown: [`Fate::Refused`] follows if it is refused and the observer sees results.
     Made,
-    /// It was made and returned this status; 0 means accepted.
+    /// The call was made and returned this status; 0 means accepted.
     Returned(u32),
     /// The thread's last launch of this kind, which was reported as made, was refused.
     Refused(u32),

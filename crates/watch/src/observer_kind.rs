@@ -46,7 +46,7 @@ pub(crate) const REFUSED: &str = "kernel.refused";
 /// The topics of Vulkan dispatches: paths and pipelines of another backend.
 pub(crate) const VULKAN: &str = "vulkan.*";
 
-/// The topics in an observer's field of view. An observer of one backend says nothing about the other.
+/// The topics in an observer's field of view. An observer of one backend shows nothing about the other.
 pub fn launches_in_view(kind: ObserverKind) -> FieldOfView {
     let topics: Vec<&str> = match kind {
         ObserverKind::Layer => vec![VULKAN, REFUSED, "server.claim.seen"],

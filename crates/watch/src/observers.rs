@@ -1,4 +1,4 @@
-//! The observers of launches for investigations. Their fields of view say which claims they can decide.
+//! The observers of launches for investigations. Their fields of view determine which claims they can decide.
 
 use crate::observer_kind::{ObserverKind, VULKAN, launches_in_view};
 use evidence::{DeviceKind, FieldOfView, Rung};
@@ -30,7 +30,7 @@ impl Observer for LaunchObserver {
         self.kind.name()
     }
 
-    /// For a real device, an unknown device and our stand-in.
+    /// The fields of view for a real device, an unknown device and our stand-in.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let whole = |view: FieldOfView| {
             self.blind.iter().fold(view.reach(self.reach.message()), |view, spot| view.blind(*spot))

@@ -191,7 +191,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: Message, word: Word)
     }
 }
 
-/// A trace says who wrote it, not which device the process had. Only the stand-in's traces are certain.
+/// A trace names its writer, but not the device that the process used. Only the stand-in's traces are certain.
 fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);
@@ -220,7 +220,7 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     (tally, account)
 }
 
-/// From the first time in a record to its last.
+/// The time from the first to the last record.
 fn span_ns(trace: &Trace) -> u64 {
     let moment = |event: &Event| match event {
         Event::Launch(launch) => Some(launch.head.time_ns),

@@ -15,21 +15,21 @@ use std::path::PathBuf;
 /// The source of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// Our own observation on this host.
+    /// An observation made by this program on this host.
     Ours,
     /// A file, which describes the host that wrote it.
     File {
         name: String,
         sha256: String,
-        /// The program that wrote it, recognised by its format; `unknown` if any program may have.
+        /// The program that wrote the file, recognised by its format; `unknown` if any program may have.
         maker: &'static str,
-        /// As the file names it.
+        /// The host's name as stated in the file.
         host: Option<String>,
     },
 }
 
 impl Word {
-    /// The other host, in words; None for this one.
+    /// The other host, in words; None for this host.
     pub fn host(&self) -> Option<String> {
         match self {
             Word::Ours => None,
@@ -57,7 +57,7 @@ pub struct ObserverReport {
     pub word: Word,
     /// The library whose kernels were launched: file name and SHA-256.
     pub library: Option<(String, String)>,
-    /// Its path as this process sees it; None if it may be another file.
+    /// The library's path as this process sees it; None if it may be another file.
     pub library_path: Option<PathBuf>,
     pub canary: Canary,
     pub contamination: Contamination,
@@ -206,7 +206,7 @@ impl RecordContext<'_> {
             let seen = self.one_on(self.account.device, Rung::Selected, Finding::Saw(fact), tally)?;
             list.push(seen.with(Raw::text(raw.clone())));
         }
-        // Each kind of device has its own sweep: launches on one say nothing about another.
+        // Each kind of device has its own sweep: launches on one show nothing about another.
         let mut devices: BTreeMap<&str, DeviceKind> = rows.iter().map(|row| (on(row).name(), on(row))).collect();
         if devices.is_empty() {
             devices.insert(self.account.device.name(), self.account.device);

@@ -12,9 +12,9 @@ use sys::unix::ExitStatusExt;
 /// The state of a source after a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Something was seen.
+    /// At least one launch was seen.
     Busy,
-    /// Nothing was seen in that time.
+    /// No launch was seen in that time.
     Quiet,
     Ended(Ended),
 }
@@ -62,7 +62,7 @@ pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
 pub struct WatchError {
     pub what: Message,
     pub why: Message,
-    /// The command or setting that would fix it.
+    /// The command or setting that would fix the problem.
     pub fix: Option<Box<Message>>,
     /// The system call that was refused.
     pub call: Option<&'static str>,
@@ -121,9 +121,9 @@ pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
 
 /// A program under watch: ours, or one that a dry run has started.
 pub trait Program {
-    /// The exit status; None while it runs.
+    /// The exit status; None while the program runs.
     fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
-    /// Waits for its end.
+    /// Waits until the program ends.
     fn wait(&mut self);
 }
 
@@ -153,7 +153,7 @@ pub(crate) trait Followed {
         const STEP: Duration = Duration::from_millis(20);
         let until = Instant::now() + timeout;
         loop {
-            // Asked before the files are read, so that everything the program wrote before its end is included.
+            // Checked before the files are read, so that everything the program wrote before its end is included.
             let ended = self.program().ended().map_err(|e| WatchError::about(Self::NAME, e))?;
             let any = self.drain(tally, false);
             if let Some(status) = ended {

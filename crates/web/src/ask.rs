@@ -1,5 +1,5 @@
 //! The question of the first page: each field is understood by itself, and the answer comes with everything that is
-//! drawn beside it.
+//! drawn with it.
 
 use crate::said::{Said, error, message};
 use say::shell::CommandLine;
@@ -11,7 +11,7 @@ use source::reason::ReasonCode;
 use source::versions::Known;
 use source::words::{Nowhere, card, release, tokens, weights_of_model};
 
-/// As typed. An empty version, or `newest`, is the newest table.
+/// The fields as the user typed them. An empty version, or `newest`, is the newest table.
 #[derive(Debug, Deserialize)]
 pub struct Fields {
     pub gpu: String,
@@ -43,7 +43,7 @@ pub struct Understood {
 struct Field {
     /// The value in its usual spelling.
     value: String,
-    /// What it stands for.
+    /// The meaning of the field's text.
     means: Option<Said>,
     error: Option<Said>,
 }
@@ -62,7 +62,7 @@ pub struct Answer {
     gpus: Vec<OtherGpu>,
 }
 
-/// What one release chooses for the same question.
+/// The choice of one release for the same question.
 #[derive(Debug, Serialize)]
 struct Version {
     source: String,
@@ -238,7 +238,7 @@ fn gpus(tables: &[&'static DecisionTable], kind: &str, at: i64) -> Vec<OtherGpu>
         .collect()
 }
 
-/// The kernel of a path, as llama.cpp names it; None where the table does not tell.
+/// The kernel of a path, as llama.cpp names it; None if the table does not contain it.
 fn kernel(path: &str, kind: &str, tile: Option<i64>) -> Option<String> {
     let tile = tile.map_or_else(String::new, |tile| format!(", {tile}"));
     match path {
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(found.command, "whichkernel explain rx-9070-xt Q4_K_M 290");
         assert_eq!(found.kernel.as_deref(), Some("mul_mat_q<Q4_K, 112>"));
         let reason = found.reason.expect("a reason");
-        assert!(reason.en.contains("WMMA") && reason.ja.contains("行列ユニット"), "{reason:?}");
+        assert!(reason.en.contains("WMMA") && reason.ja.contains("行列演算器"), "{reason:?}");
         assert!(found.json.starts_with("{\n  \"schema\": \"whichkernel.explain/2\""));
         let old = asked("RX 7900 XTX", "Q4_K_M", "290", "Ollama 0.12.6").answer.expect("an answer");
         assert_eq!(old.command, "whichkernel explain rx-7900-xtx Q4_K_M 290 ollama@0.12.6");

@@ -21,14 +21,14 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file that was read, and what is known about it.
+/// A file that was read, and the facts about it.
 #[derive(Debug)]
 pub struct Opened {
     file: File,
     report: FileReport,
 }
 
-/// What the page shows.
+/// The content of the page for a file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Shown {
@@ -47,12 +47,12 @@ pub struct About {
     word: Option<&'static str>,
     verdict: Said,
     detail: Said,
-    /// What to do if the answer is not yes.
+    /// The advice if the answer is not yes.
     advice: Vec<Said>,
     complete: bool,
     completeness: Said,
     size: u64,
-    /// The GPU that was asked about.
+    /// The GPU that was requested.
     card: Option<String>,
     target: Option<String>,
     /// The target whose kernels are listed: the one that the GPU would use, otherwise the first.
@@ -67,12 +67,12 @@ pub struct About {
 #[derive(Debug, Serialize)]
 struct TargetRow {
     target: String,
-    /// The card that people know best.
+    /// The best-known card of this target.
     title: Option<String>,
     kernels: u64,
     stubs: u64,
     bytes: u64,
-    /// Whether the GPU that was asked about would use it.
+    /// Whether the requested GPU would use this target.
     mine: bool,
 }
 
@@ -301,7 +301,7 @@ impl Verdict {
     }
 }
 
-/// A card as people know it.
+/// A card's name for readers.
 fn card(name: &str) -> String {
     source::Device::find(name).map_or_else(|_| name.to_owned(), |device| device.title())
 }

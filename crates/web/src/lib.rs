@@ -27,9 +27,9 @@ use std::sync::Arc;
 pub enum Request {
     /// The four fields, as typed.
     Explain(ask::Fields),
-    /// Everything that the fields accept.
+    /// Returns all values that the fields accept.
     Choices,
-    /// Reads the file that the page holds; the answer for `gpu`, if one is given.
+    /// Reads the file that the user chose, and answers for `gpu` if one is given.
     Open { name: String, gpu: Option<String> },
     /// The answer for another GPU, without reading the file again.
     Serves { gpu: Option<String> },

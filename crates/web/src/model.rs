@@ -63,7 +63,7 @@ pub fn read(name: &str, source: &dyn ReadAt, gpu: Option<&str>) -> say::Result<O
     }))
 }
 
-/// As much of the file as its header needs.
+/// Reads as much of the file as its header needs.
 fn header(source: &dyn ReadAt) -> say::Result<Gguf> {
     let mut size = 1 << 20;
     loop {

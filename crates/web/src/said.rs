@@ -23,7 +23,7 @@ pub fn error(error: &say::Error) -> Said {
     both(|lang| error.in_words(lang))
 }
 
-/// What the page shows if a question has no answer.
+/// The text that the page shows if a question has no answer.
 pub fn failure(problem: &say::Error) -> String {
     json!({ "error": error(problem) }).to_string()
 }

@@ -40,7 +40,7 @@ impl Sides {
         }
     }
 
-    /// Both sides in one runtime.
+    /// Compares both backends of one runtime.
     pub fn both(runtime: Option<String>) -> Sides {
         Sides { hip: runtime.clone(), vulkan: runtime }
     }
@@ -54,7 +54,7 @@ pub struct Question<'a> {
     pub shape: Shape,
     pub layers: u32,
     pub model: Option<PathBuf>,
-    /// Used if a side does not name its own.
+    /// The runtime to use if a side does not name its own.
     pub runtime: &'a str,
 }
 

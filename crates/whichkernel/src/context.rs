@@ -118,7 +118,7 @@ impl Context {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// For an answer that is written incrementally.
+    /// Standard output, for an answer that is written incrementally.
     pub fn stdout(&self) -> io::StdoutLock<'static> {
         self.status.clear();
         self.printed.store(true, Ordering::Relaxed);

@@ -10,18 +10,18 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-/// How an answer is shown to people. Every [`Answer`] can already be written as JSON.
+/// How an answer is shown to users. Every [`Answer`] can already be written as JSON.
 pub trait Show: Answer {
     /// The content for text, CSV and Markdown; None for an answer that is not a table and has only text and JSON.
     fn table(&self, lang: &Lang) -> Option<Table>;
 
-    /// For a terminal or a pipe, with a final newline.
+    /// The text for a terminal or a pipe, with a final newline.
     fn text(&self, context: &Context) -> String {
         self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default()
     }
 }
 
-/// The formats for people and tables. JSON is not included, because it is created only here, from the answer itself.
+/// The formats for users and tables. JSON is not included, because it is created only here, from the answer itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
     Text,
@@ -83,7 +83,7 @@ impl Failure {
     }
 }
 
-/// Whether the command line asks for JSON, before it is parsed. Words after `--` belong to another program.
+/// Whether the command line requests JSON, before it is parsed. Words after `--` belong to another program.
 pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     let mut before = None;
     for word in line {
@@ -99,7 +99,7 @@ pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     false
 }
 
-/// 0 for yes, 1 for no, 2 for unknown.
+/// The exit code: 0 for yes, 1 for no, 2 for unknown.
 pub fn exit_code(conclusion: &Conclusion) -> ExitCode {
     match conclusion.word() {
         Word::Yes => ExitCode::SUCCESS,

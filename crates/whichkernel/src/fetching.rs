@@ -66,7 +66,7 @@ fn announce(plan: &Plan, context: &Context) {
     context.note(out.trim_end());
 }
 
-/// The index keeps the reason in English; people read it in their language.
+/// The index keeps the reason in English; users read it in their language.
 fn reason(plan: &Plan, left: &LeftOut, context: &Context) -> String {
     let lang = &context.lang;
     match (plan.suite.part_of(&left.package), left.package.as_str()) {

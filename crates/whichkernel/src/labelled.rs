@@ -5,10 +5,10 @@ use report::wrap;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
-/// The text beside a label.
+/// The text next to a label.
 pub enum Entry {
     Text(String),
-    /// For copying, so never wrapped.
+    /// A command to copy, which is never wrapped.
     Command(String),
 }
 

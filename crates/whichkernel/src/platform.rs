@@ -1,11 +1,11 @@
-//! What a command needs of the system that it runs on: said before it begins, with what to use instead.
+//! The system requirements of each command: they are checked before it begins, and the error names an alternative.
 
 use crate::command_line::Verb;
 use crate::verbs::watch::How;
 use say::{Key, bail, key};
 use sys::support::{Need, missing};
 
-/// An error if this system lacks what the command needs.
+/// Returns an error if this system lacks a feature that the command needs.
 pub fn check(verb: Option<&Verb>) -> say::Result<()> {
     let (need, verb, because, instead) = match verb {
         None => (Need::Linux, "whichkernel", key!("command-because-machine"), key!("command-instead-explain")),

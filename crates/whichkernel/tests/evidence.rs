@@ -353,7 +353,7 @@ fn verify_says_what_it_proves_and_holds_the_ledger_to_a_head_kept_elsewhere() {
     place.run("ledger note first");
     let first = json(&place.run("ledger verify --format json"));
     let head = first["head"].as_str().unwrap().to_owned();
-    assert!(first["not_proved"].as_str().unwrap().contains("cut off the end"), "{first}");
+    assert!(first["not_proved"].as_str().unwrap().contains("removed from the end"), "{first}");
     let key = place.dir.path().join("key");
     let public = place.dir.path().join("key.pub");
     let checkpoint = place.dir.path().join("checkpoint");

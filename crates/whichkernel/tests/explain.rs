@@ -133,7 +133,7 @@ fn a_second_one_of_a_kind_is_refused() {
         let output = explain(&words, "80");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
-        assert!(said.contains("are given; give only one of them"), "{words:?}: {said}");
+        assert!(said.contains("were specified; specify only one of them"), "{words:?}: {said}");
     }
     assert_eq!(json(&["gfx1201", "--gpu", "gfx1201"])["target"], "gfx1201");
 }

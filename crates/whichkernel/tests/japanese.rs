@@ -50,8 +50,8 @@ fn english(text: &str) -> Option<String> {
 
 #[test]
 fn the_finder_finds_english() {
-    assert!(english("観測: no runtime is here").is_some());
-    assert!(english("次の一手: whichkernel watch --name ollama").is_none());
+    assert!(english("観測: no runtime was found here").is_some());
+    assert!(english("次のステップ: whichkernel watch --name ollama").is_none());
     assert!(english("kernel は MMQ(Q4_K、290 列)").is_none());
     assert!(english("用語: tile, rung, declared, shipped").is_none());
 }

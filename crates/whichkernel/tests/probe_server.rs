@@ -285,7 +285,7 @@ fn two_lanes_of_one_server() {
     assert!(answer["lanes"][1]["answer"].is_null() && answer["lengths"] == Value::Array(vec![]));
     for (lanes, command, word) in [
         (&["A=X=1", "B="][..], &["x", "{X}"][..], "sets no X"),
-        (&["A="][..], &["x"][..], "give --lane twice"),
+        (&["A="][..], &["x"][..], "specify --lane twice"),
         (&["A=", "B="][..], &["x", "--port", "8080"][..], "{port}"),
     ] {
         let output = run(lanes, command);

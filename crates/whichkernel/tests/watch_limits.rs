@@ -37,7 +37,7 @@ fn a_full_disk_costs_the_trace_and_not_the_answer() {
     let seen = watch.output().expect("watched");
     let said = String::from_utf8_lossy(&seen.stderr);
     assert_eq!(seen.status.code(), Some(2), "{said}");
-    assert!(said.contains("the trace is not complete") && said.contains("the program ended well"), "{said}");
+    assert!(said.contains("the trace is incomplete") && said.contains("the program ended well"), "{said}");
     let report = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &seen.stdout);
     let rejected: u64 = report["rejected"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
     assert_eq!(

@@ -134,7 +134,7 @@ fn a_file_speaks_for_another_host() {
     let output = watch(home.path(), &["--read", &csv]);
     let said = text(&output.stdout);
     assert!(said.contains("Source: run_kernel_trace.csv, written by rocprofv3 on host ?"), "{said}");
-    assert!(said.contains("Rung: Selected (device unknown: the file names no device)"), "{said}");
+    assert!(said.contains("Rung: Selected (device unknown: the file does not name a device)"), "{said}");
     let agents = "Agent_Type,Name\nGPU,gfx1201\n";
     std::fs::write(home.path().join("run_agent_info.csv"), agents).expect("written");
     let output = watch(home.path(), &["--read", &csv, "--record", "--ledger", &ledger]);

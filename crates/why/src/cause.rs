@@ -58,7 +58,7 @@ causes! {
     PcieLink "pcie-link",
     TwoServers "two-servers",
     Queueing "queueing",
-    /// HIP or Vulkan: no rule says which is faster on this card.
+    /// HIP or Vulkan: no rule states which is faster on this card.
     OtherBackend "other-backend",
 }
 
@@ -66,7 +66,7 @@ causes! {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cause {
     pub id: Id,
-    /// Its number in this answer, for `--fix`.
+    /// The number of the cause in this answer, for `--fix`.
     pub n: usize,
     #[serde(serialize_with = "english")]
     #[schemars(with = "String")]
@@ -82,7 +82,7 @@ pub struct Cause {
     pub fix: Option<Fix>,
 }
 
-/// An observation and its place.
+/// An observation and its location.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Seen {
     /// `server.log:12`, `/proc/4711/cmdline`, `/sys/class/drm/card0/device`.
@@ -106,7 +106,7 @@ pub enum Cost {
     /// Computed from two bounds in tokens per second: with the cause and without it.
     Computed { phase: Phase, at_most: f64, instead_of: f64, inputs: Vec<Input> },
     No {
-        /// The cost in words, if more is known than "not known".
+        /// The cost in words, if more is known than "unknown".
         #[serde(serialize_with = "maybe")]
         #[schemars(with = "Option<String>")]
         says: Option<Message>,

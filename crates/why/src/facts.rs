@@ -6,7 +6,7 @@ use crate::sure::Sure;
 use gpu::Limits;
 use server::Kind;
 
-/// A value with its source: the text and its place.
+/// A value with its source: the text and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known<T> {
     pub value: T,
@@ -42,7 +42,7 @@ pub struct Server {
     pub model: Option<String>,
     /// The process that computes.
     pub pid: Option<u32>,
-    /// The GPU backends among its libraries; None if the libraries could not be read.
+    /// The GPU backends among the server's libraries; None if the libraries could not be read.
     pub backends: Option<Vec<String>>,
     pub layers: Option<Known<(u64, u64)>>,
     /// Bytes in VRAM and total bytes.
@@ -60,7 +60,7 @@ pub struct Server {
     pub build_type: Option<Known<String>>,
     /// Waiting requests; None if the server does not count them.
     pub waiting: Option<Known<u64>>,
-    /// A systemd unit that it belongs to.
+    /// The systemd unit that the server belongs to.
     pub unit: Option<Unit>,
     /// The command line, without secrets.
     pub command: Vec<String>,
@@ -94,7 +94,7 @@ pub struct Card {
 pub struct Census {
     /// `mul_mat_q<Q4_K,128>`: type and tile as the rules choose them.
     pub kernel: String,
-    /// Its variants for this card, and how many of them are stubs.
+    /// The kernel's variants for this card, and how many of them are stubs.
     pub kernels: u64,
     pub stubs: u64,
     /// Matrix instructions in all of them.
@@ -137,13 +137,13 @@ pub struct Rules {
     pub exact: bool,
     pub target: String,
     pub kind: String,
-    /// From, to, path.
+    /// Ranges of column counts: from, to, path.
     pub stretches: Vec<(u64, u64, String)>,
     /// The tile of the kernel for long prompts.
     pub tile: Option<i64>,
     /// File and line of the rule for long prompts.
     pub place: Option<String>,
-    /// Where a newer release first chooses another path: its version, date, first columns, and the path there.
+    /// The first newer release that chooses another path: its version, date, first column count, and path.
     pub newer: Option<Newer>,
     /// Whether there is no later release.
     pub newest: bool,

@@ -49,7 +49,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     pub phase: Phase,
-    /// Over the starts of the server.
+    /// The speed without the fix, over the starts of the server.
     pub without: Now,
     pub with: Now,
     /// Every start, by the median of its requests.

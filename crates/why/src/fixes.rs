@@ -50,7 +50,7 @@ pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
     }
 }
 
-/// Takes an option and its value away.
+/// Removes an option and its value.
 pub fn remove_option(words: &mut Vec<String>, names: &[&str]) {
     let Some(at) = words.iter().position(|word| names.contains(&word.split('=').next().unwrap_or_default())) else {
         return;
@@ -90,7 +90,7 @@ fn unquoted(words: &[String]) -> Option<String> {
     (!words.is_empty() && words.iter().all(plain)).then(|| words.join(" "))
 }
 
-/// Writes these lines beside a service's own file and restarts it; and the command that takes it back.
+/// Writes these lines next to a service's own file and restarts it; also returns the command that undoes this.
 fn drop_in(unit: &Unit, lines: &[String]) -> (String, String) {
     let name = &unit.name;
     let (root, systemctl, dir) = match unit.of_user {
@@ -316,7 +316,7 @@ pub fn power_cap(file: &str, old: u64, new: u64) -> Fix {
     fix(set(new), set(old), again())
 }
 
-/// By the card's place on the bus.
+/// Selects the card by its position on the PCI bus.
 pub fn nvidia_power(slot: &str, old: u64, new: u64) -> Fix {
     let set = |watts: u64| CommandLine::new("sudo nvidia-smi -i {} -pl {}", [slot, &watts.to_string()]).to_string();
     fix(set(new), set(old), again())

@@ -10,7 +10,7 @@ pub struct Model {
     pub name: String,
     /// `Q4_K_M`, if the header states it.
     pub file_type: Option<String>,
-    /// The type of most of its weights: `Q4_K`.
+    /// The type of most of the model's weights: `Q4_K`.
     pub main_type: Option<String>,
     /// Layers without the output layer.
     pub layers: u64,
@@ -118,7 +118,7 @@ fn weights(tensors: &[Tensor], experts: Option<(u64, u64)>) -> Option<Weights> {
     (sum.layer_bytes > 0.0).then_some(sum)
 }
 
-/// By bytes, so that many small norms do not outvote the matrices.
+/// The type with the most bytes, so that many small norms do not outvote the matrices.
 fn main_type(tensors: &[Tensor]) -> Option<String> {
     let mut bytes: BTreeMap<&'static str, u64> = BTreeMap::new();
     for tensor in tensors.iter().filter(|tensor| tensor.name.starts_with("blk.") && tensor.dims.len() > 1) {

@@ -45,7 +45,7 @@ impl Now {
     }
 }
 
-/// Both phases, from the measurements and the bounds.
+/// Computes the speeds of both phases from the measurements and the bounds.
 pub fn speeds(facts: &Facts, measured: [Option<Now>; 2]) -> Vec<Speed> {
     let [decoded, prompted] = measured;
     let speed = |phase, now: Option<Now>, limit: Result<Limit, Message>, alone| {

@@ -1,4 +1,4 @@
-//! How sure a statement is: a word for people, and the rung and grade that `evidence` computes for it.
+//! How certain a statement is: a word for readers, and the rung and grade that `evidence` computes for it.
 
 use evidence::{
     About, Claim, Coverage, Declared, Expected, Fact, Finding, Grade, Loaded, Observation, ObserverId, Recorded,
@@ -11,13 +11,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sure {
-    /// Timed by this run.
+    /// Measured by this run.
     Measured,
     /// Observed in this process or on this machine.
     Seen,
     /// Observed with gaps.
     PartlySeen,
-    /// The server says so; nothing else checked it.
+    /// The server reports it; nothing else confirms it.
     Reported,
     /// Follows from the rules of this build and card, or from the model's size; not observed.
     Expected,

@@ -64,12 +64,12 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
-    /// The first cause alone explains it: its two bounds are far apart.
+    /// The first cause alone explains the slowness: its two bounds are far apart.
     Slow,
     ProbablySlow,
     PossiblySlow,
     NothingWrongFound,
-    /// It computes on the CPU, and there is no GPU.
+    /// The model runs on the CPU, and there is no GPU.
     OnCpu,
     NotKnown,
     ExpectedFine,
@@ -127,7 +127,7 @@ pub struct MemoryPlan {
     pub weights: u64,
     pub kv_per_token: f64,
     pub vram: u64,
-    /// Tokens whose cache fits beside the weights. Compute buffers are not counted.
+    /// Tokens whose cache fits in memory with the weights. Compute buffers are not counted.
     pub tokens: u64,
 }
 

@@ -30,7 +30,7 @@ pub fn tokens(source: &str) -> Tokens<'_> {
     Tokens::new(lex::lex(source).0)
 }
 
-/// A function with a body: its first word, its name, and its braces.
+/// A function with a body: the index of its first token, its name, and its braces.
 pub struct Definition {
     pub start: usize,
     pub name: usize,

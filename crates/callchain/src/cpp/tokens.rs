@@ -176,7 +176,7 @@ impl<'s> Tokens<'s> {
         None
     }
 
-    /// Where a path such as `a::b<c>::name` begins.
+    /// The index at which a path such as `a::b<c>::name` begins.
     pub fn start_of_path(&self, name: usize) -> usize {
         let mut at = name;
         while at >= 2 && self.text(at - 1) == "::" {

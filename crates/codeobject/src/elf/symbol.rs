@@ -23,13 +23,13 @@ pub struct Symbol<'t> {
     pub binding: u8,
     /// The field `st_other`.
     pub other: u8,
-    /// The section that it is defined in; 0 if it is undefined.
+    /// The section that defines the symbol; 0 if it is undefined.
     pub section: u16,
     pub address: u64,
     pub size: u64,
 }
 
-/// One symbol table with its strings.
+/// A symbol table with its string table.
 #[derive(Debug, Clone)]
 pub struct Symbols<'a> {
     table: Cow<'a, [u8]>,

@@ -141,7 +141,7 @@ impl Archive {
     }
 }
 
-/// The table while it is parsed, because keys may come in any order.
+/// The table while it is being parsed; its keys may be in any order.
 #[derive(Default)]
 struct ArchiveTable {
     group: String,

@@ -7,7 +7,7 @@ use crate::msgpack::{Reader, Token};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub target: String,
-    /// The name of a file beside the manifest.
+    /// The name of a file next to the manifest.
     pub file: String,
 }
 

@@ -39,7 +39,7 @@ const DT_INIT_ARRAY: u64 = 25;
 const DT_INIT_ARRAYSZ: u64 = 27;
 const PF_X: u32 = 1;
 
-/// One loadable segment.
+/// A loadable segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
     pub address: u64,
@@ -49,7 +49,7 @@ pub struct Segment {
     pub executable: bool,
 }
 
-/// What the loader writes at a relocated address.
+/// The value that the loader writes at a relocated address.
 #[derive(Debug, Clone, Copy)]
 enum Fixup {
     Value(u64),

@@ -295,7 +295,7 @@ impl<'image, 'data> Machine<'image, 'data> {
         }
     }
 
-    /// Handles an unsupported instruction: everything it writes becomes unknown.
+    /// Handles an unsupported instruction: every register and memory location it writes becomes unknown.
     fn forget(&mut self, state: &mut State, instruction: &Instruction) {
         let info = self.info.info(instruction);
         let writes = |access| {

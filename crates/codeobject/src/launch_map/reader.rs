@@ -44,11 +44,11 @@ pub struct Unresolved {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completeness {
     pub constructors: usize,
-    /// Constructors that registered something.
+    /// The number of constructors that made a registration.
     pub registering: usize,
     /// Calls in the code that register kernels, found by their bytes, plus those reached through a pointer.
     pub sites: usize,
-    /// How many of these were reached and decoded. A loop registers many kernels at one call site.
+    /// How many of these call sites were reached and decoded. A loop registers many kernels at one call site.
     pub sites_decoded: usize,
     pub unresolved: Vec<Unresolved>,
     /// Wrappers in the file that no constructor registered.

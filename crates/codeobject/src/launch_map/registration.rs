@@ -23,7 +23,7 @@ pub struct Wrapper {
     /// Address of the wrapper.
     pub address: u64,
     pub version: u32,
-    /// Address of the bundle or fatbin container that it points at.
+    /// The address of the bundle or fatbin container that the wrapper points to.
     pub image: u64,
     /// The number of its code in the kpack archives, if it was moved out of the file.
     pub packed: Option<u32>,

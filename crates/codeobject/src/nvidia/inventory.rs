@@ -16,7 +16,7 @@ use crate::{
 };
 
 say::named! {
-    /// Where the containers are in the host file.
+    /// The kind of region in the host file that contains the containers.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Region: name {
         /// `.nv_fatbin`: the code that the runtime loads.
@@ -38,13 +38,13 @@ impl Region {
         }
     }
 
-    /// Whether a runtime loads it directly. Relocatable code must be linked by the device linker first.
+    /// Whether a runtime loads this kind of entry directly. Relocatable code must be linked by the device linker first.
     pub fn is_loadable(self) -> bool {
         self != Region::Relocatable
     }
 }
 
-/// One section with fatbins.
+/// A section with fatbins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section {
     pub region: Region,
@@ -89,7 +89,7 @@ fn windows_sections(pe: &Pe) -> Vec<Section> {
     of(".nv_fatbin", Region::Linked).chain(of("__nv_relfatbin", Region::Relocatable)).collect()
 }
 
-/// One entry with its content.
+/// An entry with its content.
 #[derive(Debug)]
 pub struct Row {
     pub region: Region,
@@ -162,7 +162,7 @@ impl Row {
     }
 }
 
-/// One section after it was walked.
+/// A section after all of its containers were read.
 #[derive(Debug)]
 pub struct Walked {
     pub section: Section,

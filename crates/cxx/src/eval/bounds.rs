@@ -75,7 +75,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a comparison of a non-decreasing number with a constant keeps its outcome. Checking both ends is enough.
+    /// Whether the result of comparing a non-decreasing number with a constant stays the same. Checking both ends is
+    /// enough.
     pub(super) fn stays(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
         let (rising, constant) = match (left.1, right.1) {
             (_, 0) => (left, right.0),

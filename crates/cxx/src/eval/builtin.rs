@@ -13,9 +13,9 @@ use crate::syntax::sym::{FxMap, Sym};
 /// A function that the interpreter answers itself, without searching the sources.
 #[derive(Debug, Clone, Copy)]
 pub enum Builtin {
-    /// Does nothing; its arguments are not evaluated.
+    /// The call has no effect, and its arguments are not evaluated.
     Ignore,
-    /// Evaluates its argument and returns nothing.
+    /// Evaluates the argument and returns no value.
     Check,
     Assert,
     Abort,

@@ -1,6 +1,6 @@
 //! Configurations of hand-offs: up to three values with up to three numbers each, over all inputs of the run.
 //!
-//! A value that is not known never ends a run: the hand-off stands, and that value has its reason.
+//! An unknown value never ends a run: the hand-off remains valid, and the value has the reason why it is unknown.
 
 use super::machine::Machine;
 use super::records::{Run, Stop};

@@ -81,7 +81,7 @@ impl Machine<'_> {
                 Some(number) => Value::Float(rounded(ty.as_float(number), *bits), *bits),
                 None => value,
             },
-            // The type has more digits than this interpreter keeps.
+            // The type has more precision than this interpreter supports.
             (Ty::Float(bits), Value::Float(..)) if *bits > 64 => Value::Opaque(Span::default()),
             (Ty::Float(bits), Value::Float(value, _)) => Value::Float(rounded(value, *bits), *bits),
             (_, value) => value,

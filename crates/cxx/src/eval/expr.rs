@@ -262,7 +262,7 @@ impl Machine<'_> {
         if known == Some(settles) {
             return Ok(Value::bool(settles));
         }
-        // Whether the other side is evaluated matters only if it changes something.
+        // Evaluating the other side matters only if it has side effects.
         if known.is_none() && super::taint::changes(right) && self.decide(&first, left)? == settles {
             return Ok(Value::bool(settles));
         }

@@ -38,14 +38,14 @@ impl Machine<'_> {
         (self.dialect.outside)(self.program.text(name))
     }
 
-    /// A call of something that is not defined here, which hands over the remote function passed to it.
+    /// A call of an undefined function that receives a remote function and hands it over.
     pub(super) fn hand_over(&mut self, remote: &Rc<FnValue>, config: Option<Settings>, at: Span) -> Run<Value> {
         let handoff = self.handoff_of(remote, config, &[], at)?;
         self.handed_over(handoff)?;
         Ok(Value::Opaque(at))
     }
 
-    /// The configuration among the arguments of a call of something that is not defined here.
+    /// The configuration among the arguments of a call of an undefined function.
     pub(super) fn given_configuration(&mut self, name: Sym, args: &[Expr], at: Span) -> Run<Option<Settings>> {
         let program = self.program;
         let Some(given) = (self.dialect.configuration)(program.text(name), args) else { return Ok(None) };
@@ -57,7 +57,7 @@ impl Machine<'_> {
     }
 
     /// A call of a function that hands over the remote function passed to it. The call counts as the hand-off; the
-    /// function is run only for the configuration of one that settles the question.
+    /// function is run only for the configuration of a hand-off that answers the question.
     pub(super) fn hand_over_by(&mut self, call: &Handing, remote: &Rc<FnValue>) -> Run<Value> {
         let mut handoff = self.handoff_of(remote, None, &[], call.at)?;
         if self.configures && (self.decides)(self.program, &handoff) {

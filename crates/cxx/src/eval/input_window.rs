@@ -1,6 +1,7 @@
-//! Moves from one range of inputs to the next without starting over. A run that reaches its hand-off gives the answer
-//! for a window of inputs. For later counts, the machine restores its memory and reruns the first statement whose
-//! outcome could differ. The statements before it have the same outcome for the later counts and are not repeated.
+//! Moves from one range of inputs to the next without starting over. A run that reaches its hand-off provides the
+//! answer for a range of inputs, called a window. For later counts, the machine restores its memory and reruns the
+//! first statement whose outcome could differ. The statements before it have the same outcome for the later counts and
+//! are not repeated.
 
 use super::exec::Flow;
 use super::linear_pieces::Number;
@@ -66,7 +67,7 @@ impl Machine<'_> {
             return None;
         }
         let from = self.next_wanted(self.until)?;
-        // Skip marks whose counts were not asked for.
+        // Skip marks whose counts were not requested.
         while let Some((statement, mark)) = narrowed.pop() {
             if mark.until < from {
                 continue;
@@ -81,7 +82,7 @@ impl Machine<'_> {
         None
     }
 
-    /// The window that just ended with this hand-off.
+    /// The window that ended with this hand-off.
     pub fn window_of(&mut self, handoff: Handoff) -> Option<Window> {
         let decision = self.decision.take().filter(|_| !self.lost)?;
         Some(Window { from: self.from, to: self.until, decision, handoff })
@@ -120,7 +121,7 @@ impl Machine<'_> {
         (self.until, self.nested, self.steps) = (mark.until, mark.nested, mark.steps);
     }
 
-    /// Saves the content of a place before it is overwritten.
+    /// Saves the value at a memory location before it is overwritten.
     pub(super) fn remember(&mut self, place: MemoryPlace) {
         if !self.exploring && self.journals == 0 {
             return;

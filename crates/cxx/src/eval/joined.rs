@@ -1,5 +1,5 @@
-//! Unknown conditions inside one call that hands over a function. If every way through the call hands over the same
-//! thing, the conditions do not matter, and the run continues as one.
+//! Unknown conditions inside one call that hands over a function. If every path through the call hands over the same
+//! function, the conditions do not matter, and one run continues for all of them.
 
 use super::input_window::Mark;
 use super::machine::Machine;
@@ -25,16 +25,16 @@ pub(super) struct Handing {
     pub at: Span,
 }
 
-/// What a call changed that outlives it.
+/// The changes of a call that persist after it returns.
 struct Change {
     place: MemoryPlace,
     before: Value,
     after: Option<Value>,
 }
 
-/// One way through a call.
+/// One path through a call.
 struct Way {
-    /// None if it ended with the hand-off that was looked for.
+    /// None if the call ended with the hand-off that was searched for.
     result: Option<Value>,
     handoffs: Vec<Handoff>,
     changes: Vec<Change>,
@@ -95,7 +95,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The result that all ways have in common, with the machine in the state after the last one; None if they differ.
+    /// The result that all ways have in common, with the machine in the state after the last one; None if the paths
+    /// differ.
     fn all_ways(&mut self, call: &Handing, aside: &Aside) -> Run<Option<Value>> {
         let mut scripts = vec![Vec::new()];
         let mut first: Option<Way> = None;
@@ -135,7 +136,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The places that existed before the call and that it wrote to.
+    /// The memory locations that existed before the call and that the call wrote to.
     fn changes(&self, mark: &Mark) -> Vec<Change> {
         let mut changes: Vec<Change> = Vec::new();
         for (place, before) in self.undo.get(mark.undo..).unwrap_or_default() {
@@ -239,7 +240,7 @@ impl Machine<'_> {
     }
 }
 
-/// What two configurations have in common up to an input; where they differ, the reason.
+/// The common part of two configurations up to an input; where they differ, the reason.
 fn joined(known: Settings, other: Settings, until: i64, why: &NotKnown) -> Settings {
     let mut other = other.into_iter();
     known.map(|known| match (known, other.next()) {
@@ -285,7 +286,7 @@ impl Way {
             (Some(a), Some(b)) => a.identical(&b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        // A place that only one way wrote to keeps its old value in the other.
+        // A memory location that only one path wrote to keeps its old value in the other.
         let in_other = |change: &Change, way: &Way| {
             let found = way.changes.iter().find(|known| known.place == change.place);
             found.map_or(Some(change.before.clone()), value)
@@ -299,7 +300,7 @@ impl Way {
     }
 }
 
-/// Whether two hand-offs hand over the same thing in the same configuration.
+/// Whether two hand-offs hand over the same function in the same configuration.
 fn alike(a: &Handoff, b: &Handoff) -> bool {
     let configured = match (&a.config, &b.config) {
         (Some(a), Some(b)) => a.iter().zip(b).all(|(a, b)| same_setting(a, b)),

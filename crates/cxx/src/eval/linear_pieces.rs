@@ -148,7 +148,7 @@ pub(super) fn combine(op: Binary, unsigned: bool, left: Piece, right: Piece) -> 
         // The quotient stays the same up to the next multiple; the remainder grows until then.
         Binary::Div | Binary::Rem if divides => {
             let (s, b) = (left.slope, right.value);
-            // This holds only while the value fits in 63 bits.
+            // The formula is valid only while the value fits in 63 bits.
             let more = more.min((i64::MAX - left.value) / s);
             let fixed = Piece { more, ..fixed };
             let same = (b - 1 - left.value % b) / s;

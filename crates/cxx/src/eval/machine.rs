@@ -48,7 +48,7 @@ pub struct Machine<'p> {
     pub(super) stack: Vec<Value>,
     pub(super) globals: Vec<Value>,
     pub(super) statics: FxMap<(u64, u64), u32>,
-    /// Where static variables are written to, by their declaration.
+    /// The position at which each static variable is written, by its declaration.
     pub(super) static_writes: FxMap<Span, Option<Span>>,
     pub(super) global_slots: FxMap<u32, u32>,
     /// Statics whose values depend on an outcome from the script. They are valid for one run only.
@@ -96,7 +96,7 @@ pub struct Machine<'p> {
     /// The numbers of this kind that the run needed: the position and the maximum of each.
     pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
-    /// The position of a call of an unknown function in this run. That function may have handed something over.
+    /// The position of a call of an unknown function in this run. That function may have launched a kernel.
     pub unfollowed: Option<Span>,
     /// If true, a function that receives another function to hand over is run to find the configuration. Otherwise the
     /// call counts as the hand-off.
@@ -120,7 +120,7 @@ pub struct Machine<'p> {
     /// Environment variables read so far, with their values.
     pub environment: BTreeMap<String, Option<String>>,
     pub(super) env_reads: Vec<Span>,
-    /// Where the initialisation of each static read the environment.
+    /// The position at which the initialisation of each static variable read the environment.
     pub(super) env_of_statics: FxMap<(u64, u64), Vec<Span>>,
     pub(super) effects: u64,
     /// The lambdas that are currently running.

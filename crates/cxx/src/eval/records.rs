@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Why a run ended before its function returned.
 #[derive(Debug, Clone)]
 pub enum Stop {
-    /// The construct or value at this position was not understood or not known.
+    /// The construct at this position was not understood, or its value is unknown.
     Undetermined { at: Span, why: Box<Message> },
     /// A function is declared, but the unit that defines it is not loaded.
     Need(Sym),

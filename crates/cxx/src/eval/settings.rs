@@ -19,7 +19,7 @@ pub struct ExtentPart {
     pub slope: i64,
 }
 
-/// Where a value is not known, and why.
+/// The position of an unknown value, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotKnown {
     pub at: Span,

@@ -383,7 +383,7 @@ impl Machine<'_> {
     }
 }
 
-/// The parameter of a partial specialisation that an argument of it stands for.
+/// The template parameter that an argument of a partial specialisation refers to.
 fn parameter(of: &Struct, arg: &TemplateArg) -> Option<usize> {
     let named = |name: &Name| match name.path.as_slice() {
         [only] if only.args.is_none() && matches!(name.root, Root::Global) => {

@@ -1,5 +1,6 @@
 //! Values. An integer may depend on the input. It then stores its slope or its symbolic form, and every decision on it
-//! narrows the range of inputs for which this run is valid. So one run gives the exact answer for a whole range.
+//! narrows the range of inputs for which this run is valid. Therefore one run computes the exact answer for a whole
+//! range.
 
 use crate::syntax::ast::{Lambda, Struct, View};
 use crate::syntax::files::Span;
@@ -42,7 +43,7 @@ pub enum Value {
 pub struct FnValue {
     pub name: Sym,
     pub args: Vec<Value>,
-    /// The scope in which it was named.
+    /// The scope in which the type was named.
     pub view: View,
 }
 
@@ -103,7 +104,7 @@ pub struct MemoryPlace {
     pub path: [u16; 5],
 }
 
-/// Roots from this number on are globals.
+/// Roots with this number or a higher one are globals.
 pub const GLOBAL_ROOT: u32 = 1 << 31;
 
 impl MemoryPlace {
@@ -169,7 +170,7 @@ impl Value {
         Value::Agg(Rc::new(Agg { shape: Shape::Array, items, item: Some(item) }))
     }
 
-    /// Whether any number in it depends on the input.
+    /// Whether any number in the value depends on the input.
     pub fn varies(&self) -> bool {
         match self {
             Value::Int(_, dependence, _) => *dependence != 0,
@@ -221,7 +222,7 @@ impl Ty {
         }
     }
 
-    /// Whether two types are the same; None if either is not known well enough.
+    /// Whether two types are the same; None if one of the types is not known precisely enough.
     pub fn same(&self, other: &Ty) -> Option<bool> {
         Some(match (self, other) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => return None,

@@ -252,8 +252,8 @@ impl Program {
     }
 }
 
-/// Where the tokens of a signature start: after the end of the previous declaration. If the result is too early, more
-/// tokens count, which is safe.
+/// The position at which the tokens of a signature start: after the end of the previous declaration. If the result is
+/// too early, more tokens count, which is safe.
 fn signature(toks: &[Tok], done: usize, brace: usize) -> usize {
     let mut depth = 0usize;
     let mut at = brace;

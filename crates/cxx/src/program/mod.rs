@@ -396,7 +396,7 @@ impl Program {
         self.units.len() as u32
     }
 
-    /// Loads the unit that defines `name`. Tries the unit beside the header that declares it (`area.cpp` for
+    /// Loads the unit that defines `name`. Tries the unit next to the header that declares it (`area.cpp` for
     /// `area.hpp`), then any nearby unit whose text contains the name. Returns false if there is none.
     pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
         let text = self.text(name).to_owned();

@@ -1,6 +1,6 @@
-//! Whether a use of a variable only reads it. If that is uncertain, the use counts as a write. Any use that may keep
-//! access to the variable (a reference, its address, an array as the address of its first item, an object made from it,
-//! an unknown function) may write to it later.
+//! Determines whether a use of a variable only reads it. If that is uncertain, the use counts as a write. Any use that
+//! may keep access to the variable (a reference, its address, an array as the address of its first item, an object made
+//! from it, an unknown function) may write to it later.
 
 use super::Program;
 use super::expression_tokens::{closing, closing_of, computes, is_assignment, opening_of, returns_reference};
@@ -198,7 +198,7 @@ impl Program {
         part.unwrap_or(Part::Unknown)
     }
 
-    /// Whether the context of a number only takes its value.
+    /// Whether the context of a number only reads its value.
     fn takes_number(&self, toks: &[Tok], first: usize, end: usize, named: Named<'_>) -> bool {
         let before = |by: usize| first.checked_sub(by).and_then(|index| toks.get(index));
         let is = |tok: Option<&Tok>, sym: Sym| tok.is_some_and(|tok| tok.is(sym));

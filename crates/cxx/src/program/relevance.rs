@@ -32,7 +32,7 @@ struct Ran {
     end: u32,
 }
 
-/// Everything that a run involved, indexed by name.
+/// All functions, names and conditions of a run, indexed by name.
 #[derive(Debug)]
 pub struct Relevance<'p> {
     program: &'p Program,
@@ -218,8 +218,8 @@ impl<'p> Relevance<'p> {
                 }
             }
         }
-        // If the define is used in code or through another name, also try the smallest and the largest value, besides
-        // the numbers that it is compared with there.
+        // If the define is used in code or through another name, also try the smallest and the largest value, in
+        // addition to the numbers that it is compared with there.
         let mut changed = Changed { seen: groups.iter().copied().collect(), ..Changed::default() };
         changed.change(name);
         self.spread(&mut changed);
@@ -241,7 +241,7 @@ impl<'p> Relevance<'p> {
         (all || !functions.is_empty()).then(|| Hanging { functions: (!all).then_some(functions), turns })
     }
 
-    /// Extends the known differences to everything that they may affect.
+    /// Extends the known differences to all definitions that they may affect.
     fn spread(&self, changed: &mut Changed) {
         loop {
             while let Some((file, start, end)) = changed.open_spans.pop() {
@@ -341,7 +341,7 @@ impl<'p> Relevance<'p> {
             }
         }
         changed.open_spans.push((group.file, group.start, group.end));
-        // A write to a variable anywhere changes what is known about it.
+        // A write to a variable anywhere invalidates its known value.
         let plain: Vec<Tok> = code(toks).copied().collect();
         for (at, tok) in plain.iter().enumerate().filter(|(_, tok)| tok.kind == Kind::Ident) {
             if !self.program.globals_named(tok.sym).is_empty()

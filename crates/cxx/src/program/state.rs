@@ -9,7 +9,7 @@ use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym;
 
 impl Program {
-    /// Where a global is written to; None if no code that can see it writes to it.
+    /// The position at which a global is written; None if no code that can see it writes to it.
     pub fn write_of_global(&self, global: &Global) -> Option<Span> {
         *global.written.get_or_init(|| self.find_write(global))
     }
@@ -28,7 +28,7 @@ impl Program {
         }
     }
 
-    /// Where a function returns a reference to the global, which lets any caller write to it.
+    /// The position at which a function returns a reference to the global, which lets any caller write to it.
     fn given_out(&self, global: &Global) -> Option<Span> {
         let returns = |pair: &[Tok]| matches!(pair, [a, b] if a.is(sym::RETURN) && b.sym == global.name);
         let gives = |function: &&Function| {
@@ -38,7 +38,7 @@ impl Program {
         givers.find(|function| self.body_toks(function).windows(2).any(returns)).map(|function| function.span)
     }
 
-    /// Where a static variable of a function is written to.
+    /// The position at which a static variable of a function is written.
     pub fn write_of_static(&self, function: Option<&Function>, unit: u32, var: &Var) -> Option<Span> {
         let named = Named { name: var.name, ty: Some(&var.ty), unit };
         match function {

@@ -6,7 +6,7 @@ use crate::syntax::ast::{Enum, INTERNAL, Segment, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 
-/// Where a name was declared, and whether only its unit can see it.
+/// The position of a declaration, and whether it is visible only in its unit.
 #[derive(Debug, Clone, Copy)]
 struct Home {
     unit: u32,

@@ -169,7 +169,7 @@ pub struct Type {
 }
 
 impl Type {
-    /// Whether it is a template name with arguments.
+    /// Whether the name is a template name with arguments.
     pub fn has_arguments(&self) -> bool {
         matches!(&self.base, Base::Name(name) if name.path.last().is_some_and(|last| last.args.is_some()))
     }
@@ -193,7 +193,7 @@ pub enum Base {
 pub enum Stmt {
     Expr(Expr),
     Decl(Vec<Var>),
-    /// A type alias: from here on, this slot holds a type.
+    /// A type alias: from this point on, the slot contains a type.
     Alias(u32, Box<Type>),
     If {
         init: Option<Box<Stmt>>,
@@ -340,9 +340,9 @@ pub struct Signature {
 pub struct Function {
     pub signature: Arc<Signature>,
     pub unit: u32,
-    /// The program's number for its namespace.
+    /// The program's number for the function's namespace.
     pub space: u32,
-    /// The range of its body in its unit.
+    /// The token range of the function's body in its unit.
     pub body: Option<Range<usize>>,
     /// The stored tokens that contain the body, and its range in them, if the body is not in its unit.
     pub home: Option<(BodyId, Range<usize>)>,
@@ -408,7 +408,7 @@ pub struct Members {
     pub methods: Vec<Arc<Function>>,
     pub types: Vec<(Sym, Type)>,
     pub enumerators: Vec<Enumerator>,
-    /// Whether it has a destructor that does something.
+    /// Whether the struct has a destructor with a non-empty body.
     pub destroyed: bool,
     /// The `alignas` argument, if there is one; an inner None means that it was not understood.
     pub aligned: Option<Option<Expr>>,
@@ -419,7 +419,7 @@ pub struct Field {
     pub name: Option<Sym>,
     pub ty: Type,
     pub init: Option<Expr>,
-    /// Whether it is a bit-field (`int n : 3`), whose truncation is not modelled.
+    /// Whether the field is a bit-field (`int n : 3`), whose truncation is not modelled.
     pub bits: bool,
 }
 
@@ -432,7 +432,7 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Enum {
     pub name: Option<Sym>,
-    /// Whether it is an `enum class`, whose enumerators must be qualified.
+    /// Whether the enumeration is an `enum class`, whose enumerators must be qualified.
     pub scoped: bool,
     /// The declared underlying type: `enum x : uint8_t`.
     pub underlying: Option<Type>,
@@ -453,15 +453,15 @@ pub struct Global {
     pub home: Option<BodyId>,
     pub parsed: OnceLock<Initial>,
     pub span: Span,
-    /// Whether it is `extern` without a value, so that it is defined elsewhere.
+    /// Whether the variable is `extern` without a value, so that it is defined elsewhere.
     pub external: bool,
-    /// Visible only in its own unit.
+    /// The variable is visible only in its own unit.
     pub internal: bool,
     /// Declared const or constexpr, and not a pointer to const.
     pub fixed: bool,
     pub unit: u32,
     pub space: u32,
-    /// Where it is written to. Set once that has been searched for.
+    /// The position at which the variable is written, if any. Set once that has been searched for.
     pub written: OnceLock<Option<Span>>,
 }
 

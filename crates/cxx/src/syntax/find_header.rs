@@ -12,7 +12,7 @@ pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
     tree.named(last(wanted)).into_iter().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
 }
 
-/// Finds a header by name: beside the including file, otherwise the one in the tree that shares the longest path with
+/// Finds a header by name: next to the including file, otherwise the one in the tree that shares the longest path with
 /// that file.
 pub fn find_include(tree: &dyn Sources, from: &str, wanted: &str) -> Option<String> {
     let dir = from.rsplit_once('/').map_or("", |(dir, _)| dir);

@@ -11,7 +11,7 @@ pub struct Macro {
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Vec<Tok>,
-    /// Whether it creates no names (`#`, `##`) and its expansion has balanced brackets.
+    /// Whether the macro creates no names (`#`, `##`) and its expansion has balanced brackets.
     pub(crate) plain: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct Group {
     pub start: u32,
     /// The position of the `#endif`; 0 while it is open.
     pub end: u32,
-    /// Every name in its conditions.
+    /// All names in the region's conditions.
     pub asked: Vec<Sym>,
     /// The conditions themselves.
     pub lines: Vec<Vec<Tok>>,

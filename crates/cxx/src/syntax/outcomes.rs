@@ -13,9 +13,9 @@ pub(super) type Visit = (u16, bool);
 /// The result of including a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// The state of the macros at its start ([`Macros::state`]); None if it belongs to another build.
+    /// The state of the macros at the start of the file ([`Macros::state`]); None if it belongs to another build.
     pub(super) state: Option<u64>,
-    /// The macros that it depends on; None if they were not determined.
+    /// The macros that the outcome depends on; None if they were not determined.
     pub(super) needs: Option<Needs>,
     /// The files that it visited, starting with itself, each as at its first visit.
     pub(super) visits: Vec<Visit>,
@@ -72,7 +72,7 @@ pub(crate) struct Recorder {
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) file: u16,
-    /// Whether its start and end in the token stream are known.
+    /// Whether the start and the end of the region in the token stream are known.
     pub(super) plain: bool,
     pub(super) state: u64,
     pub(super) toks: usize,

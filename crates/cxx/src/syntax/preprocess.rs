@@ -96,7 +96,7 @@ struct Cond {
     live: bool,
     taken: bool,
     outer: bool,
-    /// The position of its `#if`.
+    /// The position of the `#if`.
     at: (u16, u32),
 }
 

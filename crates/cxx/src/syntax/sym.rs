@@ -23,7 +23,7 @@ impl SymSet {
         self.words.get(name.0 as usize / 64).is_some_and(|word| word >> (name.0 % 64) & 1 == 1)
     }
 
-    /// False if the name was already present.
+    /// Inserts a name; false if it was already present.
     pub fn insert(&mut self, name: Sym) -> bool {
         let at = name.0 as usize / 64;
         if at >= self.words.len() {
@@ -146,7 +146,7 @@ impl Interner {
         (IF..=CONSTINIT).contains(&sym) || self.word(sym).is_some()
     }
 
-    /// The number of a one-byte spelling, if it is known.
+    /// The symbol number of a one-byte spelling, if it has one.
     #[inline]
     pub(crate) fn single(&self, byte: u8) -> Option<Sym> {
         self.single.get(usize::from(byte)).and_then(|known| known.checked_sub(1)).map(Sym)
@@ -200,7 +200,7 @@ impl Interner {
         self.find(text, hash(text.as_bytes())).ok()
     }
 
-    /// The number of a spelling, or its free place in the table.
+    /// The symbol number of a spelling, or its free slot in the table.
     #[inline]
     fn find(&self, text: &str, hash: u64) -> Result<Sym, usize> {
         let mask = self.table.len() - 1;

@@ -19,7 +19,7 @@ pub enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Plain,
-    /// The evaluator ignores its content: guards, memory pools.
+    /// A type whose content the evaluator ignores: guards, memory pools.
     Foreign,
     /// The struct stays the same for a whole run, whatever methods are called on it. The results of the methods are
     /// unknown.
@@ -37,11 +37,11 @@ pub struct Vocabulary {
     pub prelude: &'static str,
     /// Extensions of files that are compiled separately. A `static` in one of them is not visible elsewhere.
     pub units: &'static [&'static str],
-    /// Extensions of a unit beside its header, most likely first.
+    /// The extensions of a source file next to its header, most likely first.
     pub beside: &'static [&'static str],
     /// The extension of headers that must be in the tree; missing ones are reported.
     pub own_header: &'static str,
-    /// Globals that hold their initial value in every question, regardless of writers.
+    /// Globals that keep their initial value in every evaluation, even if code writes to them.
     pub settled: &'static [&'static str],
     /// Whether the platform provides a function of this name.
     pub answered: fn(&str) -> bool,

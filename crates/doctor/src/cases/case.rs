@@ -1,4 +1,4 @@
-//! One case: its weight, its message and its fixes.
+//! A case: its severity, its message and its fixes.
 
 use crate::Fix;
 use say::shell::CommandLine;
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum Weight {
     /// The case breaks or slows a program that runs here.
     Problem,
-    /// The case will break or slow a program once one depends on it.
+    /// The case breaks or slows a program as soon as a program depends on it.
     Warning,
     /// Information only.
     Note,

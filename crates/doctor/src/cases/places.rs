@@ -1,4 +1,4 @@
-//! Where a variable is set: in a process, in a systemd unit, or in this shell.
+//! The place where a variable is set: a process, a systemd unit, or this shell.
 
 use crate::fix::{Fix, unset_in_unit};
 use crate::servers::Unit;
@@ -6,7 +6,7 @@ use crate::{Facts, Process, Variable};
 use say::say;
 use say::shell::CommandLine;
 
-/// Where a variable is set.
+/// The place where a variable is set.
 #[derive(Debug, Clone, Copy)]
 pub enum SetIn<'a> {
     Process(&'a Process),

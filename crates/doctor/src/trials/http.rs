@@ -19,9 +19,9 @@ pub struct Answer {
     /// None if there was no answer, or not from a known server.
     pub server: Option<Kind>,
     pub version: Option<String>,
-    /// Loaded models, as the server names them.
+    /// Loaded models, with the names that the server uses.
     pub models: Vec<String>,
-    /// Their quantization types, if the server states them: `Q4_K_M`.
+    /// The quantization types of these models, if the server states them: `Q4_K_M`.
     pub types: Vec<String>,
     /// Why there was no answer.
     #[serde(serialize_with = "say::in_english")]
@@ -29,9 +29,9 @@ pub struct Answer {
     pub error: Option<Message>,
 }
 
-/// Asks the addresses where known servers listen, the user's own OLLAMA_HOST, and Ollama's default port. The variables
-/// of a server process are not used, because a foreign process could then send us anywhere. No key is sent, because the
-/// user gave none for these addresses.
+/// Queries the addresses on which known servers listen, the user's own OLLAMA_HOST, and Ollama's default port. The
+/// variables of a server process are not used, because a foreign process could then send us anywhere. No key is sent,
+/// because the user gave none for these addresses.
 pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer> {
     let fronts = facts.servers.running.iter().filter(|process| process.role.answers());
     let mut asked: Vec<Address> = fronts.flat_map(|process| process.listens.clone()).collect();

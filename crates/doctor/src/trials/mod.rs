@@ -20,7 +20,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trials {
-    /// One of our processes seizes another that is not its descendant.
+    /// A process of ours seizes another process that is not its descendant.
     pub ptrace: Trial,
     /// A plain software event on ourselves.
     pub perf: Trial,
@@ -129,8 +129,8 @@ mod tests {
         assert!(verdict.why.iter().any(|why| why.key == "doctor-lockdown"), "{verdict:?}");
     }
 
-    /// With a capability, the trials that need only that capability must succeed. Without it, there is nothing to
-    /// compare with.
+    /// With a capability, the trials that need only that capability must succeed. Without this baseline there is
+    /// nothing to compare with.
     #[test]
     fn the_outcomes_fit_our_permissions() {
         let facts = Facts::read(&Host::this());

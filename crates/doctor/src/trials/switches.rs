@@ -1,4 +1,5 @@
-//! Whether a library on this host knows the variable that enables its log. Its bytes are searched for the name.
+//! Checks whether a library on this host supports the variable that enables its log. Its bytes are searched for the
+//! name.
 
 use crate::{Host, rocm};
 use schemars::JsonSchema;

@@ -17,7 +17,7 @@ pub enum Trial {
         #[schemars(with = "String")]
         error: Message,
     },
-    /// This host does not have what the trial needs.
+    /// This host lacks a prerequisite of the trial.
     Missing { what: String },
     /// The trial was not made, because the host is a file tree.
     #[default]

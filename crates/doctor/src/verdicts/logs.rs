@@ -1,5 +1,6 @@
 //! The logs that a library writes when a variable is set. They need a restart but no permission. Doctor does not run a
-//! library with the variable, so the verdict is never `works`; it only says whether the library knows the variable.
+//! library with the variable, so the verdict is never `works`; it only states whether the library supports the
+//! variable.
 
 use crate::fix::{Fix, set_in_unit};
 use crate::verdicts::{Status, Verdict};

@@ -1,4 +1,4 @@
-//! Observers that work from outside or bring their own environment: memory maps, rocprofv3, the phase proxy, the dry
+//! Observers that work from outside or have their own environment: memory maps, rocprofv3, the phase proxy, the dry
 //! run.
 
 use crate::verdicts::{Status, Verdict};

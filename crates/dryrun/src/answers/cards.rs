@@ -14,15 +14,15 @@ impl Answer for Cards {
     const SCHEMA: &'static str = "whichkernel.dryrun-gpus/2";
 }
 
-/// One card.
+/// A card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CardLine {
     pub card: String,
     pub target: String,
-    /// Compute units as HIP counts them.
+    /// The number of compute units that HIP reports.
     pub units: i64,
     pub memory_mib: i64,
-    /// The plain target that it represents.
+    /// The bare target that the card represents.
     pub reference: Option<String>,
     pub title: String,
 }

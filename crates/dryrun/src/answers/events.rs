@@ -1,4 +1,4 @@
-//! Events of a run besides the selection.
+//! Events of a run other than the selection.
 
 use crate::Events;
 use schemars::JsonSchema;

@@ -19,7 +19,7 @@ pub struct SelectedRow<'r> {
     pub width: u64,
     /// Columns of the evaluation that contains this launch.
     pub columns: u64,
-    /// Whether it uses the weights of experts.
+    /// Whether the launch uses the weights of experts.
     pub experts: bool,
     pub family: &'static str,
     pub path: Option<String>,
@@ -27,7 +27,7 @@ pub struct SelectedRow<'r> {
     pub mangled: &'r str,
     #[serde(rename = "type")]
     pub kind: Option<&'r str>,
-    /// Columns of its own product.
+    /// The number of columns of this launch's own product.
     pub ne11: Option<u64>,
     pub file: &'r str,
     pub bundle: Option<u32>,
@@ -35,13 +35,13 @@ pub struct SelectedRow<'r> {
     pub block: [u32; 3],
     pub shmem: u32,
     pub count: u64,
-    /// Whether the kernel's code for this target does nothing.
+    /// Whether the kernel's code for this target is empty.
     pub stub: bool,
     pub needs: Option<LaunchNeeds>,
     /// Solution numbers of the BLAS library.
     pub solutions: &'r [i64],
     pub calls: Vec<BlasCall>,
-    /// How complete the rows of its device or cell are.
+    /// How complete the rows of this device or cell are.
     pub reach: Reach,
 }
 
@@ -85,7 +85,7 @@ pub struct BlasCall {
 /// The kernel that a BLAS library chooses for a product of the run, computed from the library's catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlasChoice {
-    /// rocblas or hipblaslt, with its version.
+    /// The library, rocblas or hipblaslt, with its version.
     pub library: String,
     pub product: String,
     /// determined, set, none or not-computed

@@ -62,7 +62,7 @@ impl Enter {
         self
     }
 
-    /// The working directory inside; `/` by default. It must also be bound.
+    /// The working directory inside; `/` by default. The path must also be bound.
     #[must_use]
     pub fn current_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cwd = dir.into();

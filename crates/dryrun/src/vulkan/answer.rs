@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// What a real program selected through Vulkan on a simulated card. Nothing was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanSelection {
-    /// The installation in which it ran.
+    /// The installation in which the program ran.
     pub runtime: String,
     /// The name of the card in Mesa's stand-in: `gfx1201`, `navi31`.
     pub stand_in: String,
@@ -124,7 +124,7 @@ fn checked(outcome: &VulkanOutcome, selected: &[VulkanRow]) -> Option<Checked> {
 /// The pipelines that each type uses at each column count, on each card.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanMaps {
-    /// The installation in which it ran.
+    /// The installation in which the program ran.
     pub runtime: String,
     pub maps: Vec<VulkanCardMap>,
 }

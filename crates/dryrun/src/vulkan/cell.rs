@@ -53,7 +53,7 @@ impl VulkanCell {
         self.problem.is_none() && self.products().next().is_some()
     }
 
-    /// The types of its products, without duplicates.
+    /// The types of the cell's products, without duplicates.
     pub fn kinds(&self) -> Vec<String> {
         if !self.kind.is_empty() {
             return vec![self.kind.clone()];

@@ -22,7 +22,7 @@ pub struct VulkanDiff {
     pub differences: Vec<VulkanDifference>,
 }
 
-/// One cell that differs.
+/// A cell that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanDifference {
     #[serde(rename = "type")]

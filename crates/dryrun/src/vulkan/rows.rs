@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use vulkan::{Kernel, Pipeline};
 
-/// One selected kernel.
+/// A selected kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanRow {
     /// The pipeline's name as given by the program; the module's hash if it has no name.
@@ -33,7 +33,7 @@ pub struct VulkanRow {
     /// The distinct values of M, N and K, from the push constants.
     pub sizes: Vec<[u32; 3]>,
     pub launches: u64,
-    /// The compiled code, if the driver was asked for it.
+    /// The compiled code, if the driver was asked to return it.
     pub code: Option<Code>,
 }
 
@@ -63,7 +63,7 @@ pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s SeenDispatch<'r>>) ->
             (Some(pipeline), Some(kernel)) => {
                 (format!("{}/{}", kernel.name, pipeline.identity()), Some((pipeline, kernel)))
             }
-            // The layer did not observe its creation.
+            // The layer did not observe the creation of the pipeline.
             _ => ("?".to_owned(), None),
         };
         let new = || made.map_or_else(unknown, |(pipeline, kernel)| row(pipeline, kernel, one.columns));

@@ -29,7 +29,7 @@ pub struct VulkanSurvey<'a> {
 #[derive(Debug, Clone)]
 pub struct VulkanMap {
     pub card: VulkanCard,
-    /// The driver's name of it; None if nothing was dispatched.
+    /// The driver's name for the device; None if nothing was dispatched.
     pub device: Option<String>,
     pub driver: Option<String>,
     pub cells: Vec<VulkanCell>,

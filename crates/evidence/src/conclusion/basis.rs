@@ -1,4 +1,4 @@
-//! The basis of a conclusion: how many units were asked for, how many were answered, lost and left out.
+//! The basis of a conclusion: how many units were requested, how many were answered, lost and left out.
 
 use super::account::{Account, BlindSpot, Witness};
 use super::statement::{Conclusion, Says};
@@ -36,35 +36,35 @@ say::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Why: key and ALL {
-        /// It was not requested: another card, another type, another library.
+        /// The part was not requested: another card, another type, another library.
         NotAsked = "not-asked",
-        /// It exists, but could not be read.
+        /// The part exists, but could not be read.
         Unreadable = "unreadable",
-        /// The rules do not decide it with the given inputs.
+        /// The rules do not determine the part with the given inputs.
         Undetermined = "undetermined",
         /// The run for this part failed.
         Failed = "failed",
         /// The system refused access.
         Refused = "refused",
-        /// It happened, but its record was lost.
+        /// The event happened, but its record was lost.
         Lost = "lost",
-        /// It took a way that is not observed.
+        /// The event took a path that is not observed.
         OutOfView = "out-of-view",
         /// Data of another target was used instead.
         OtherTarget = "other-target",
-        /// Only part of it was seen.
+        /// The observer saw only part of it.
         InPart = "in-part",
-        /// It was inferred by a rule and not observed.
+        /// The part was inferred by a rule and not observed.
         Inferred = "inferred",
-        /// Only a file says so, and the file cannot be verified.
+        /// Only a file states it, and the file cannot be verified.
         OnlyTold = "only-told",
-        /// It varies even without observation.
+        /// The value varies even between unobserved runs.
         Unsteady = "unsteady",
-        /// It was not reported.
+        /// The observer did not report it.
         Untold = "untold",
         /// A second source has a different number.
         Disagrees = "disagrees",
-        /// It was stopped before it had finished.
+        /// The run was stopped before it had finished.
         Stopped = "stopped",
     }
 }
@@ -96,10 +96,10 @@ impl Say for Why {
 pub struct LeftOut {
     /// A name (a file, a target, a function), or a message.
     pub what: Kept,
-    /// The number of units; null if it cannot be known.
+    /// The number of units; null if it is unknown.
     pub count: Option<u64>,
     pub why: Why,
-    /// Whether the question depends on it, so that nothing is known without it.
+    /// Whether the question depends on this unit, so that the answer is unknown without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
 }
@@ -114,7 +114,7 @@ pub struct Basis {
     pub(super) lost: u64,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) rung: Rung,
-    /// The rung of the question, if it differs. Example: a rule in the source does not answer what runs.
+    /// The rung that was requested, if it differs. Example: a rule in the source does not answer what runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_of: Option<Rung>,
     /// The names of the observers; there is at least one.
@@ -198,7 +198,7 @@ impl Basis {
         self
     }
 
-    /// Adds something that the observer cannot see in this target.
+    /// Adds a blind spot of the observer for this target.
     #[must_use]
     pub fn cannot_see(mut self, spot: BlindSpot) -> Self {
         if !self.cannot_see.contains(&spot) {
@@ -263,18 +263,18 @@ impl Basis {
         !self.accounts.is_empty()
     }
 
-    /// Whether, by the observer's own account, everything that exists was asked for and answered.
+    /// Whether, by the observer's own account, everything that exists was requested and answered.
     pub(super) fn is_whole_alone(&self) -> bool {
         let answered = self.asked.is_none_or(|asked| asked <= self.answered);
         self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()
     }
 
-    /// Whether everything was asked for and answered, and a second account confirms it.
+    /// Whether every requested unit was answered, and a second account confirms it.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole_alone() && self.has_second_account()
     }
 
-    /// Concludes whether it is there. It was found `found` times.
+    /// Concludes whether the thing exists. It was found `found` times.
     pub fn presence(self, found: u64) -> Conclusion {
         Conclusion::new(if found > 0 { Says::Found { count: found } } else { Says::Nothing }, self)
     }
@@ -284,7 +284,7 @@ impl Basis {
         Conclusion::new(if different > 0 { Says::Different { count: different } } else { Says::Same }, self)
     }
 
-    /// Concludes whether it holds for each unit. `failing` is the number of answers for which it does not.
+    /// Concludes whether the statement holds for each unit. `failing` is the number of answers for which it does not.
     pub fn of_all(self, failing: u64) -> Conclusion {
         Conclusion::new(if failing > 0 { Says::NotAll { failing } } else { Says::All }, self)
     }

@@ -6,9 +6,9 @@
 //! certain, however little was examined. "Nothing found" and "no difference" are valid only for what was examined.
 //! Without any answer, they are unknown.
 //!
-//! An observer cannot know what it never looked at. A conclusion about everything ([`Reach::Whole`]) needs a second
-//! account ([`Account`], or a question that lists its own units: [`Basis::listed`]). Without one, the conclusion covers
-//! only what the observer can see ([`Reach::Alone`]).
+//! An observer cannot report on parts that it never examined. A conclusion about everything ([`Reach::Whole`]) needs a
+//! second account ([`Account`], or a question that lists its own units: [`Basis::listed`]). Without one, the conclusion
+//! covers only what the observer can see ([`Reach::Alone`]).
 
 mod account;
 mod basis;

@@ -23,7 +23,7 @@ pub enum Says {
 }
 
 impl Says {
-    /// Whether a single case makes it true, however little was examined.
+    /// Whether a single case makes the statement true, regardless of how much was examined.
     fn stands_on_a_case(&self) -> bool {
         matches!(self, Says::Found { .. } | Says::Different { .. } | Says::NotAll { .. })
     }
@@ -36,12 +36,12 @@ say::named! {
     pub enum Reach: name {
         /// There was no answer, or none for the deciding part: neither the conclusion nor its opposite is known.
         Unknown = "unknown",
-        /// It holds for the answered part. It says nothing about lost or omitted parts.
+        /// The statement holds for the answered part. Nothing is stated about lost or omitted parts.
         Answered = "answered",
-        /// It holds for everything that the observer saw. The observer counts this as everything, but no second source
-        /// confirms it.
+        /// The statement holds for everything that the observer saw. The observer counts this as everything, but no
+        /// second source confirms it.
         Alone = "alone",
-        /// It holds for everything, confirmed by a second source.
+        /// The statement holds for everything, confirmed by a second source.
         Whole = "whole",
     }
 }
@@ -116,7 +116,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// The number of units that were asked for. None if it cannot be known.
+    /// The number of units that were requested. None if the number is unknown.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }
@@ -125,7 +125,7 @@ impl Conclusion {
         self.basis.answered
     }
 
-    /// Units that were asked for but neither answered nor named as lost or left out.
+    /// Units that were requested but neither answered nor named as lost or left out.
     pub fn unanswered(&self) -> u64 {
         self.basis.asked.map_or(0, |asked| asked.saturating_sub(self.basis.answered))
     }
@@ -138,7 +138,7 @@ impl Conclusion {
         &self.basis.left_out
     }
 
-    /// What was examined.
+    /// The subjects that were examined.
     pub fn of(&self) -> impl Iterator<Item = &str> {
         self.basis.of.iter().map(String::as_str)
     }
@@ -187,7 +187,7 @@ impl Conclusion {
     }
 }
 
-/// Whether nothing was asked. Such a question has no answer: zero of zero cells are not "the same".
+/// Whether no unit was requested. Such a question has no answer: zero of zero cells are not "the same".
 fn nothing_asked(basis: &Basis) -> bool {
     basis.answered == 0 && basis.asked == Some(0)
 }

@@ -65,7 +65,7 @@ pub struct Stated {
     pub words: Words,
     /// Whether the claim is expected to hold: `check` fails if it is Refuted.
     pub must_hold: bool,
-    /// The command that would decide it.
+    /// The command that would settle the claim.
     pub closes: String,
     pub shows: Option<Words>,
     pub cannot: Option<Words>,
@@ -77,7 +77,7 @@ pub struct Question {
     pub phase: PhaseName,
     pub page: String,
     pub words: Words,
-    /// The rung that it is about. Unless the file gives it, the highest rung of its claims and lookups.
+    /// The rung that the question is about. Unless the file gives it, the highest rung of its claims and lookups.
     pub rung: Rung,
     /// Claims that are possible answers.
     pub claims: Vec<String>,

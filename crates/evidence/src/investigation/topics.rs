@@ -74,7 +74,7 @@ mod tests {
         }
         assert_eq!(
             check("matmul.pth").unwrap_err().to_string(),
-            "no observer knows the topic 'matmul.pth'; did you mean 'matmul.path'?"
+            "no observer reports the topic 'matmul.pth'; did you mean 'matmul.path'?"
         );
         assert!(check("weather").unwrap_err().to_string().contains("crates/evidence/topics.md"));
         assert!(check(&"x".repeat(5000)).is_err());

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CensusAnswer {
     file: String,
-    /// Only with --record.
+    /// Present only with --record.
     sha256: Option<String>,
     /// kernel, bundle or target.
     by: &'static str,
@@ -58,7 +58,7 @@ struct CountedGroup {
     facts: Option<Facts>,
 }
 
-/// Only when grouped by kernel.
+/// Present only when grouped by kernel.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Facts {
     name: String,
@@ -70,7 +70,7 @@ struct Facts {
     wavefront: Option<u32>,
     /// The kind of stub.
     stub: Option<String>,
-    /// The proof from the whole code, if it computes nothing.
+    /// The proof from the whole code that the kernel computes nothing, if it is a stub.
     proof: Option<&'static str>,
 }
 

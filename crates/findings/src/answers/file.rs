@@ -23,7 +23,7 @@ pub struct FileAnswer {
     /// host, code-object, bundles, kpack, nvidia, spirv or unknown.
     form: &'static str,
     bundles: Vec<Bundle>,
-    /// By full target id, without host entries.
+    /// The content by full target id, without host entries.
     targets: BTreeMap<String, Target>,
     /// The number of `__hip_fatbin_wrapper`s on the host side.
     wrappers: usize,
@@ -64,7 +64,7 @@ impl Answer for HasTarget {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ServesTarget {
     target: String,
-    /// null if unknown.
+    /// The answer; null if unknown.
     answer: Option<bool>,
     /// The target whose code would be used.
     taken: Option<String>,
@@ -98,7 +98,7 @@ struct Object {
     stubs: u64,
     /// elf, spirv, bitcode, ...
     format: String,
-    /// The kpack archive that contains it.
+    /// The kpack archive that contains the code object.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -127,7 +127,7 @@ struct Target {
 struct EmbeddedObject {
     /// The offset in the file of the object, or of the data that it was unpacked from.
     offset: u64,
-    /// The containers that it was unpacked from: `gzip`, `xz > zip`. Absent if it is uncompressed.
+    /// The containers that the code object was unpacked from: `gzip`, `xz > zip`. Absent if it is uncompressed.
     #[serde(skip_serializing_if = "String::is_empty")]
     inside: String,
     size: u64,
@@ -178,7 +178,7 @@ struct Trouble {
 /// The location of the file's device code.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Kpack {
-    /// The name of its code in the archives.
+    /// The name of the library's code in the archives.
     name: String,
     search_paths: Vec<String>,
     disabled: bool,

@@ -25,7 +25,7 @@ impl Answer for Has {
 pub struct HasAnswer {
     pub what: String,
     pub count: u64,
-    /// True if it was found, or if everything was decoded.
+    /// True if an instruction was found, or if every word was decoded.
     pub certain: bool,
     /// Related families that are present but were not requested.
     pub related: BTreeMap<&'static str, u64>,

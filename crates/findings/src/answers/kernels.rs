@@ -77,7 +77,7 @@ pub struct Difference {
 pub struct NvidiaKernel {
     name: String,
     mangled: String,
-    /// The index of its container.
+    /// The index of the container that holds the kernel.
     bundle: usize,
     target: String,
     registers: Option<u32>,
@@ -158,7 +158,7 @@ pub fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
     kernel.metadata.agpr_count.or(has_none.then_some(0))
 }
 
-/// None if the symbol does not state it (assembly).
+/// None if the symbol does not state the size (assembly).
 pub fn code_size(kernel: &Kernel) -> Option<u64> {
     kernel.code.filter(|extent| extent.stated).map(|extent| extent.size)
 }

@@ -21,7 +21,7 @@ pub struct Listed {
     /// The symbol.
     pub kernel: String,
     pub name: String,
-    /// Why it computes nothing, if it is a stub.
+    /// Why the kernel computes nothing, if it is a stub.
     pub stub: Option<&'static str>,
     pub code: Vec<Line>,
 }
@@ -32,6 +32,6 @@ pub struct Line {
     /// Words in hexadecimal.
     pub encoding: String,
     pub mnemonic: String,
-    /// Empty if it is not an instruction.
+    /// Empty if the word is not an instruction.
     pub family: &'static str,
 }

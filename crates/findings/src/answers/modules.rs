@@ -14,7 +14,7 @@ use std::path::Path;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Modules {
     pub file: String,
-    /// Only if requested.
+    /// Present only if requested.
     pub sha256: Option<String>,
     pub total: ModulesTotal,
     pub modules: Vec<ModuleRow>,
@@ -32,7 +32,7 @@ pub struct ModulesTotal {
     pub modules: usize,
     /// The number of modules for each client API: vulkan, opencl (also for Level Zero), unknown.
     pub environments: BTreeMap<&'static str, u64>,
-    /// By hash, because a module may occur twice.
+    /// The number of distinct modules, by hash, because a module may occur twice.
     pub different: usize,
     pub bytes: u64,
     /// Modules that the file's symbols name.
@@ -55,7 +55,7 @@ pub struct ModuleRow {
     pub name: Option<String>,
     /// The SPIR-V version: `1.5`.
     pub version: String,
-    /// By its memory model: vulkan, opencl or unknown.
+    /// The API that the module is for, by its memory model: vulkan, opencl or unknown.
     pub environment: &'static str,
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NvidiaAnswer {
     sections: Vec<Section>,
-    /// By region and target: `linked:sm_90a`.
+    /// The content by region and target: `linked:sm_90a`.
     targets: BTreeMap<String, Target>,
     complete: bool,
     /// SASS is listed, not decoded.

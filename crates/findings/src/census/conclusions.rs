@@ -36,7 +36,7 @@ pub fn completeness(groups: &Groups) -> Conclusion {
 }
 
 impl Question {
-    /// Is there any of it?
+    /// Whether any matching instruction exists.
     pub fn conclude(&self, groups: &Groups) -> Conclusion {
         basis(groups).presence(self.count(groups))
     }

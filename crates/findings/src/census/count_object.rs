@@ -31,9 +31,9 @@ impl Select {
 /// Hashes of a function's bytes: equal where the bytes are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes {
-    /// The mnemonics of its instructions, in order.
+    /// A digest of the kernel's mnemonics, in order.
     pub mnemonics: Digest,
-    /// All bytes of its code.
+    /// A digest of all bytes of the kernel's code.
     pub code: Digest,
     /// The kernel's descriptor without the distance to its code; None if it is not a kernel.
     pub descriptor: Option<Digest>,
@@ -75,7 +75,7 @@ pub struct FunctionCensus {
     pub proof: Proof,
     /// Determined by the inventory's rule, which all code uses to count stubs.
     pub stub: Stub,
-    /// Only if bytes were requested.
+    /// Present only if bytes were requested.
     pub bytes: Option<Bytes>,
 }
 
@@ -94,7 +94,7 @@ impl Say for Unread {
     }
 }
 
-/// One code object.
+/// A code object.
 #[derive(Debug, Clone)]
 pub struct ObjectCensus {
     pub bundle: Option<usize>,
@@ -108,7 +108,7 @@ pub struct ObjectCensus {
     pub undecoded: Vec<u64>,
     pub cut: Vec<u64>,
     pub unread: Vec<Unread>,
-    /// The object's data, which all its kernels may use. Only if bytes were requested.
+    /// The object's data, which all its kernels may use. Present only if bytes were requested.
     pub shared: Option<Digest>,
 }
 
@@ -124,7 +124,8 @@ pub struct Census {
 }
 
 impl Census {
-    /// For groups of a kind. Names are demangled only if `by` groups by kernel or `select` filters kernels.
+    /// Creates a counter for groups of a kind. Names are demangled only if `by` groups by kernel or `select` filters
+    /// kernels.
     pub fn new(select: Select, by: By) -> Self {
         Census { names: by == By::Kernel || select.kernel.is_some(), select, bytes: false }
     }
@@ -316,7 +317,7 @@ impl ObjectCensus {
         counted.chain([&self.outside]).map(bytes).sum()
     }
 
-    /// Whether nothing in it was decoded.
+    /// Whether no word of the object was decoded.
     pub fn is_uncounted(&self) -> bool {
         !self.unread.is_empty() && self.functions.is_empty() && self.code == 0
     }

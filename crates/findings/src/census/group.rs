@@ -40,12 +40,12 @@ pub struct Group {
     pub code: u64,
     /// Instructions outside any function.
     pub outside: u64,
-    /// Only when grouped by kernel.
+    /// Present only when grouped by kernel.
     pub facts: Option<KernelFacts>,
     pub proof: Option<Proof>,
     /// The kind of stub; only when grouped by kernel.
     pub stub: Option<Stub>,
-    /// Only when grouped by kernel and if bytes were requested.
+    /// Present only when grouped by kernel and if bytes were requested.
     pub bytes: Option<Bytes>,
 }
 
@@ -165,7 +165,7 @@ impl Groups {
 }
 
 impl Group {
-    /// Whether none of its code objects could be counted.
+    /// Whether none of the group's code objects could be counted.
     pub fn is_uncounted(&self) -> bool {
         self.uncounted > 0 && self.uncounted == self.objects
     }

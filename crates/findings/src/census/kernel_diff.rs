@@ -20,7 +20,7 @@ pub struct Side {
     pub kernels: BTreeMap<String, Group>,
     /// Kernels whose name occurs in several bundles; the first one is used.
     pub repeated: usize,
-    /// Whether every word of its code was decoded.
+    /// Whether every word of the kernel's code was decoded.
     pub complete: bool,
     /// The shared parts of the kernels: data, and functions that are not kernels. None if not hashed.
     pub shared: Option<BTreeSet<Digest>>,
@@ -36,7 +36,7 @@ pub struct Several {
 say::worded! { struct Several { file, targets } => "observe-several" (file, targets = targets.join(", ")) }
 
 impl Side {
-    /// From a census grouped by kernel; `bundle` restricts it to that bundle.
+    /// Creates a side from a census grouped by kernel; `bundle` restricts it to that bundle.
     pub fn new(file: &str, groups: Groups, bundle: Option<usize>) -> Result<Side, Several> {
         let complete = groups.is_complete() && groups.stated == groups.walked;
         let targets: BTreeSet<String> = groups.groups.keys().map(|key| key.target.clone()).collect();
@@ -103,11 +103,11 @@ pub struct KernelDiff {
     pub b: SideAnswer,
     /// Whether every word of the code of both was decoded.
     pub complete: bool,
-    /// Whether they are the same, and how complete the comparison was.
+    /// Whether the kernels are the same, and how complete the comparison was.
     pub conclusion: Conclusion,
     /// The number of kernel names on either side.
     pub kernels: usize,
-    /// How many of them differ.
+    /// How many of the common kernels differ.
     pub differ: usize,
     /// Kernels that were compared although their names differ: versions in namespaces, or parameters that one name does not state.
     pub renamed: Vec<Renamed>,
@@ -135,8 +135,8 @@ pub struct SideAnswer {
     pub repeated: usize,
 }
 
-/// One difference. A number is null if that side does not have the kernel or the number; both are null for a difference
-/// in bytes.
+/// A difference between two kernels. A number is null if that side does not have the kernel or the number; both are
+/// null for a difference in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KernelDifference {
     pub kernel: String,
@@ -204,7 +204,7 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
         .account(Account::searched(Witness::SymbolSizes));
     for side in [a, b] {
         if !side.complete {
-            // Some of its code could not be read, or was not decoded.
+            // Part of the kernel's code could not be read, or was not decoded.
             basis = basis.without(side.file.clone(), None, LeftOutWhy::InPart);
         }
         if side.repeated > 0 {
@@ -272,7 +272,7 @@ fn encoded(a: &Bytes, b: &Bytes) -> Vec<&'static str> {
     [code, descriptor, metadata].into_iter().flatten().collect()
 }
 
-/// Everything that is compared, by name. A blank before the name sorts other entries before the families.
+/// All compared numbers of a group, by name. A blank before the name sorts other entries before the families.
 fn numbers(group: &Group, mnemonics: bool) -> BTreeMap<String, u64> {
     let tally = group.sum.tally();
     let mut all: BTreeMap<String, u64> = BTreeMap::new();

@@ -12,7 +12,7 @@ pub struct KernelMix {
     pub instructions: u64,
     /// Operations by mnemonic.
     pub mnemonics: BTreeMap<String, u64>,
-    /// Whether every word of it was decoded.
+    /// Whether every word of the code was decoded.
     pub complete: bool,
 }
 

@@ -32,7 +32,7 @@ impl Question {
         }
     }
 
-    /// Related families that were not asked for but are there. Dense and sparse families have separate names, and a
+    /// Related families that were not requested but are there. Dense and sparse families have separate names, and a
     /// user who asks for `mfma` may also mean `smfmac`.
     pub fn beside(&self, groups: &Groups) -> Vec<(Family, u64)> {
         let Question::Family(asked) = self else { return Vec::new() };

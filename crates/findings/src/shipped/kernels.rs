@@ -25,7 +25,7 @@ pub struct KernelFact {
 #[derive(Debug, Clone, Copy)]
 pub struct Gather<'a> {
     pub target: Option<&'a TargetId>,
-    /// Whether the list is wanted: only if it will be kept.
+    /// Whether to build the list, which is needed only if it will be stored.
     pub list: bool,
 }
 

@@ -6,5 +6,5 @@ mod kernels;
 pub use conclusions::{completeness, presence};
 pub use kernels::{Gather, Gathered, KernelFact, kernel_names};
 
-/// The name of the observer behind it.
+/// The name of the observer that records these observations.
 pub const NAME: &str = "inspect";

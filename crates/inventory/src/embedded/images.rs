@@ -24,7 +24,7 @@ impl Images {
         self.bytes += size;
     }
 
-    /// None if it is not a readable cubin.
+    /// None if the image is not a readable cubin.
     pub fn cubin(&mut self, source: &dyn ReadAt, range: Range, offset: u64) -> Option<Range> {
         let bytes = source.bytes(range.start, range.len(), "cubin").ok()?;
         let row = Row::of_cubin(nvidia::cubin(&bytes)?, range.len());

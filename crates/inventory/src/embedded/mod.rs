@@ -33,7 +33,7 @@ pub struct Opaque {
 pub enum Content {
     /// A format, by name: `squashfs`, `gzip > 7z`.
     Format(String),
-    /// They look compressed or encrypted.
+    /// The bytes look compressed or encrypted.
     Noise,
     /// Too many possible starts of formats to follow all of them.
     TooManyMarks,

@@ -138,8 +138,8 @@ impl Facts {
         self.family.path()
     }
 
-    /// Whether its column count determines the width of an evaluation. Attention's products do not count. For calls,
-    /// see [`crate::blas::is_weight_product`].
+    /// Whether the kernel's column count determines the width of an evaluation. Attention's products do not count. For
+    /// calls, see [`crate::blas::is_weight_product`].
     pub fn is_weight_product(&self) -> bool {
         self.path().is_some_and(Path::is_product)
     }

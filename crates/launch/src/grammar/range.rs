@@ -55,7 +55,7 @@ impl fmt::Display for Variants {
     }
 }
 
-/// Combines kernels. The flag says whether a kernel has device code.
+/// Combines kernels. The flag states whether a kernel has device code.
 pub fn variants<'f>(kernels: impl IntoIterator<Item = (&'f Facts, bool)>) -> Vec<Variants> {
     let mut found: BTreeMap<(Family, String, Option<String>), Variants> = BTreeMap::new();
     for (facts, live) in kernels {

@@ -187,8 +187,8 @@ fn split_types(word: &str) -> Option<Vec<&'static str>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// Reads the type codes. One code is for everything. Two are A and B. Three are A and B together, D, compute. Four are
-/// A, B, D, compute.
+/// Reads the type codes. A single code applies to all operands. Two codes are for A and B. Three are A and B together,
+/// D, compute. Four codes are for A, B, D and the computation.
 fn operands(facts: &mut Facts, word: &str) {
     let Some(types) = split_types(word) else {
         facts.unread.push(word.to_owned());

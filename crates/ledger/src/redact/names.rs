@@ -128,7 +128,7 @@ pub(super) fn variable(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// Whether a field of a JSON document contains a secret. `key` alone does not.
+/// Whether a field of a JSON document contains a secret. The word `key` alone does not mark a secret.
 pub(super) fn field(name: &str) -> bool {
     if is_sure(name) {
         return true;

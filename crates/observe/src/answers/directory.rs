@@ -18,7 +18,7 @@ pub struct Directory {
     pub catalogs: Vec<Catalog>,
     /// Whether the list is complete.
     pub conclusion: Conclusion,
-    /// How it serves the requested GPU; null if none was requested.
+    /// Whether and how the file supports the requested GPU; null if none was requested.
     pub serves: Option<Serving>,
     /// Files and directories that could not be examined, with the reason.
     pub unread: Vec<String>,
@@ -35,7 +35,7 @@ impl Answer for Directory {
 pub struct Serving {
     /// Whether any file there has kernels for the GPU.
     pub any: Conclusion,
-    /// Whether everything there for GPUs of its vendor serves it.
+    /// Whether everything in the directory for GPUs of this vendor supports the GPU.
     pub all: Conclusion,
 }
 
@@ -57,7 +57,7 @@ pub struct Library {
     /// SPIR-V modules. Searched in files with device code and in files that need the Vulkan loader; in all files if a
     /// GPU was requested.
     pub spirv_modules: usize,
-    /// null if unknown or not requested.
+    /// Whether the catalog supports the GPU; null if unknown or not requested.
     pub serves: Option<bool>,
     /// The target whose code would be used.
     pub taken: Option<String>,

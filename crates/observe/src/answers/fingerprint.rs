@@ -26,17 +26,17 @@ pub struct Fingerprint {
     device_tools: BTreeSet<String>,
     /// The newest required symbol version of each GPU library.
     required: Vec<String>,
-    /// null if it contains no ggml kernel.
+    /// null if the file contains no ggml kernel.
     ggml: Option<Builds>,
     table: Known,
-    /// null if no source was named.
+    /// The comparison with a source; null if no source was named.
     against: Option<Compared>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Release {
     release: String,
-    /// The evidence for it.
+    /// The evidence for this compiler or release.
     says: String,
 }
 
@@ -54,7 +54,7 @@ struct Builds {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Span {
     from: u32,
-    /// null: open, because the table ends before.
+    /// The last build; null if the table ends before it.
     to: Option<u32>,
 }
 
@@ -74,10 +74,10 @@ struct Known {
     commit: String,
 }
 
-/// Whether that source can have built it.
+/// Whether the file can have been built from that source.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Compared {
-    /// null if unknown.
+    /// Whether it is possible; null if unknown.
     possible: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<usize>,

@@ -23,7 +23,7 @@ impl Answer for Needed {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ChainAnswer {
     objects: Vec<Object>,
-    /// From and to, as indexes in `objects`.
+    /// The edges of the graph: from and to, as indexes in `objects`.
     edges: Vec<(usize, usize)>,
 }
 
@@ -32,7 +32,7 @@ struct Object {
     name: String,
     path: String,
     soname: Option<String>,
-    /// How the loader found it; missing if it did not.
+    /// How the loader found the library; missing if it did not.
     how: &'static str,
     needed: Vec<String>,
     rpath: Vec<String>,

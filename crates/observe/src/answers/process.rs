@@ -23,9 +23,9 @@ pub struct ProcessAnswer {
     /// cuda, hip, vulkan: backends with loaded libraries, in the order in which ggml registers them. A loaded backend
     /// is not necessarily used.
     backends: Vec<&'static str>,
-    /// GPU device files that it has open.
+    /// GPU device files that the process has open.
     devices: Vec<String>,
-    /// null if Vulkan is not loaded.
+    /// The Vulkan libraries; null if Vulkan is not loaded.
     vulkan: Option<Vulkan>,
     /// Whether a library of a GPU stack is loaded.
     gpu_stack: Conclusion,
@@ -53,7 +53,7 @@ impl Answer for ProcessAnswer {
 struct Library {
     path: String,
     soname: Option<String>,
-    /// The part of the GPU stack that it belongs to.
+    /// The part of the GPU stack that the library belongs to.
     part: Option<&'static str>,
     version: Option<String>,
     release: Option<String>,

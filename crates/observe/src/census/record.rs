@@ -15,7 +15,7 @@ pub const TOPIC: &str = "isa.count";
 /// Families whose absence is recorded explicitly, in addition to those that are there.
 const ASKED: [Family; 6] = [Family::Fma, Family::Dot, Family::Mfma, Family::Smfmac, Family::Wmma, Family::Swmmac];
 
-/// Prefixes of mnemonics that people count by.
+/// Prefixes of mnemonics by which users count.
 const PREFIXES: [&str; 16] = [
     "v_fma",
     "v_fmac",

@@ -28,9 +28,9 @@ pub struct Library {
     pub stubs: u64,
     /// The number of SPIR-V modules, in files that are searched for them.
     pub modules: usize,
-    /// Whether the requested GPU would find kernels with code. None if not asked, or if none is needed.
+    /// Whether the requested GPU would find kernels with code. None if not requested, or if none is needed.
     pub serves: Option<Serves>,
-    /// Its files that could not be read in full, each with the first reason.
+    /// The library's files that could not be read in full, each with the first reason.
     pub unread: Vec<Unread>,
 }
 
@@ -76,7 +76,7 @@ pub fn survey(dir: &Path, skip: &[PathBuf], target: Option<&Arch>, progress: &mu
 }
 
 impl Library {
-    /// Whether it is for GPUs of the same vendor as `wanted`, or for no vendor that could be named.
+    /// Whether the library is for GPUs of the same vendor as `wanted`, or its vendor is unknown.
     pub fn is_for(&self, wanted: &Arch) -> bool {
         let nvidia = |target: &String| gpu::arch::Nvidia::parse(target).is_some();
         let same_vendor = self.targets.keys().any(|target| nvidia(target) == matches!(wanted, Arch::Nvidia(_)));
@@ -89,12 +89,12 @@ impl Library {
         self.answer() == Some(false) && self.loose.is_none() && self.is_for(wanted)
     }
 
-    /// Whether the GPU would find kernels in it. None if unknown or not requested.
+    /// Whether the GPU would find kernels in the library. None if unknown or not requested.
     pub fn answer(&self) -> Option<bool> {
         self.serves.as_ref().and_then(Serves::answer)
     }
 
-    /// The number of files that it consists of.
+    /// The number of files that belong to the library.
     pub fn files(&self) -> u64 {
         self.loose.map_or(1, |files| files as u64)
     }

@@ -8,7 +8,7 @@ use crate::Sighting;
 use evidence::{About, Coverage, Declared, Fact, Finding, Observation, Refused, Subject, Witness};
 use tensile::select::{Call, Chosen};
 
-/// Where a choice comes from.
+/// The origin of a choice.
 #[derive(Debug, Clone, Copy)]
 pub struct Decided<'a> {
     /// The catalog file and its hash.
@@ -30,7 +30,7 @@ pub fn choice(of: Decided<'_>, call: &Call, chosen: &Chosen, time: &str) -> Resu
         ("m", call.m.to_string()),
         ("n", call.n.to_string()),
         ("k", call.k.to_string()),
-        // As the observers of calls spell it.
+        // The type's name as the observers of BLAS calls write it.
         ("types", format!("{}_r", call.types[0].name())),
         ("trans", format!("{}{}", op(call.trans_a), op(call.trans_b))),
         ("batch", call.batch.to_string()),

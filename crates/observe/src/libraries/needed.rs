@@ -59,7 +59,7 @@ fn subject(search: &Search, object: &Object, runtime: Option<&str>) -> Option<Su
     })
 }
 
-/// Everything that is loaded with an object, nearest first.
+/// All objects that are loaded with an object, nearest first.
 fn reached(chain: &Chain, start: usize) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
     let mut queue = std::collections::VecDeque::from([start]);

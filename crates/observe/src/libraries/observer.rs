@@ -59,7 +59,7 @@ impl Observer for RuntimeLibraries {
                 Err(_) => continue,
             };
             for found in found {
-                // Files that a fetch left out say nothing about the package.
+                // Files that a fetch left out show nothing about the package.
                 let there = |target: &&str| {
                     Index::read(&cache.runtime(runtime.as_deref().unwrap_or_default())).map_or(true, |index| {
                         index.targets.is_empty() || index.targets.iter().any(|known| known == target)

@@ -9,7 +9,8 @@ use say::{Message, Say as _};
 use std::path::{Path, PathBuf};
 
 say::named! {
-    /// The location of a library: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
+    /// The location of a library: next to the program (an Ollama bundle, a build tree, an unpacked runtime) or in the
+    /// system.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Origin: name {
         Program = "program",
@@ -36,9 +37,9 @@ pub struct Loaded {
     /// Position in the chain; None for a mapped file that the loader did not load.
     pub object: Option<usize>,
     pub how: How,
-    /// SONAMEs of the objects that name it in DT_NEEDED.
+    /// SONAMEs of the objects that list the library in DT_NEEDED.
     pub needed_by: Vec<String>,
-    /// Why its content could not be read.
+    /// Why the library's content could not be read.
     pub problem: Option<Message>,
 }
 
@@ -126,7 +127,7 @@ fn origin(path: &Path, program: &Path) -> Origin {
     if text.starts_with("/opt/rocm") {
         return Origin::Rocm;
     }
-    // `bin/ollama` with `lib/ollama/...` beside it, or libraries in the program's own directory.
+    // `bin/ollama` with `lib/ollama/...` next to it, or libraries in the program's own directory.
     let bundle = program.parent().is_some_and(|dir| {
         let system = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"].iter().any(|d| dir == Path::new(d));
         !system && path.starts_with(dir) || dir.parent().is_some_and(|up| path.starts_with(up.join("lib/ollama")))

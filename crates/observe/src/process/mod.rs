@@ -39,7 +39,7 @@ say::worded! { ProcessError {
     Empty { pid, name } => "observe-process-empty",
 }}
 
-/// A process as /proc showed it at one moment.
+/// A process as shown by /proc at one moment.
 #[derive(Debug)]
 pub struct Process {
     pub pid: u32,
@@ -47,11 +47,11 @@ pub struct Process {
     pub program: PathBuf,
     pub library_path: String,
     pub preload: Vec<String>,
-    /// In address order.
+    /// The loaded libraries, in address order.
     pub libraries: Vec<Loaded>,
     /// kpack archives that it has open or mapped; the runtime keeps each one open after its first use.
     pub archives: Vec<PathBuf>,
-    /// GPU device files that it has open.
+    /// GPU device files that the process has open.
     pub devices: Vec<String>,
     /// The loader's chain; libraries that the program opened itself are further starting points.
     pub chain: Chain,

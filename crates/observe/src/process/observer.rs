@@ -1,4 +1,4 @@
-//! The observer of a live process's libraries. Its field of view says which claims it can decide.
+//! The observer of a live process's libraries. Its field of view determines which claims it can decide.
 
 use crate::Observer;
 use evidence::{FieldOfView, Rung, View};

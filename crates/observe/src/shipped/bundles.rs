@@ -6,7 +6,7 @@ use findings::shipped::KernelFact;
 use launch::grammar::{self, Facts, Family, variants};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One bundle of one target, by its kernels' names.
+/// A bundle of one target, described by the names of its kernels.
 struct Bundle {
     index: usize,
     read: Vec<(Facts, bool)>,

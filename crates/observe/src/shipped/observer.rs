@@ -54,7 +54,7 @@ impl Observer for ShippedFiles {
     }
 }
 
-/// Shared libraries below a path that have device code in them or in archives beside them. Symlinks are not followed.
+/// Shared libraries below a path that have device code in them or in archives next to them. Symlinks are not followed.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     let mut open = vec![path.to_owned()];
     let mut seen = 0;

@@ -16,7 +16,7 @@ pub struct Compared {
     pub what: What,
     pub lane: String,
     pub against: String,
-    /// The medians of the starts of the lane that it is compared with.
+    /// The medians of the starts of the other lane.
     pub first_ms: Spread,
     pub other_ms: Spread,
     #[serde(flatten)]
@@ -37,7 +37,7 @@ pub struct Compared {
 pub enum What {
     /// The whole prompt.
     Prompt,
-    /// One decoded token.
+    /// The time of one decoded token.
     Decode,
 }
 
@@ -68,7 +68,7 @@ pub struct PathPair {
 /// The probes of one start.
 type Probes<'p> = Vec<&'p Probe>;
 
-/// By lane and length; every other lane is compared with the first.
+/// Compares the lanes by length; every other lane is compared with the first.
 pub fn lengths(lanes: &[(&str, &[Probes<'_>])]) -> Vec<Compared> {
     let mut list = Vec::new();
     let Some(((first, own), others)) = lanes.split_first() else { return list };
@@ -107,7 +107,7 @@ pub fn lengths(lanes: &[(&str, &[Probes<'_>])]) -> Vec<Compared> {
     list
 }
 
-/// What each of these comparisons says, and its p over all of them.
+/// The verdict of each of these comparisons, and its p-value corrected for all of them.
 pub fn verdicts(list: &[Difference]) -> Vec<(f64, Verdict)> {
     let surer = adjusted(&list.iter().map(|one| one.p).collect::<Vec<_>>());
     let verdict = |(one, p): (&Difference, f64)| match () {
@@ -185,7 +185,7 @@ fn times(starts: &[Probes<'_>], asked: u64, wanted: What) -> Vec<Vec<f64>> {
     starts.iter().map(exact).collect()
 }
 
-/// Both paths of every type and width of this length.
+/// The paths of both lanes for every type and width of this length.
 fn pairs(own: &[&Probe], theirs: &[&Probe], asked: u64, wanted: What) -> Vec<PathPair> {
     type Zones = BTreeMap<(String, u64), (Option<String>, Rung)>;
     let zones = |probes: &[&Probe]| -> Zones {

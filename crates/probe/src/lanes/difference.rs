@@ -4,8 +4,8 @@
 //! come from the exact distribution of Mann and Whitney's U: no distribution of the times is assumed, and an outlier
 //! affects neither.
 //!
-//! Times come in processes. Each process gives one value, the median of its times: requests to one process share its speed, so
-//! counting each of them reports differences between two processes, not between two settings.
+//! Times are grouped by process. Each process gives one value, the median of its times: requests to one process share
+//! its speed, so counting each of them reports differences between two processes, not between two settings.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct Difference {
     /// The ratio is between these values with `confidence`.
     pub low: f64,
     pub high: f64,
-    /// At most 0.95; less with few runs.
+    /// The confidence: at most 0.95, less with few runs.
     pub confidence: f64,
     /// The probability of such a difference by chance, over all assignments of the runs.
     pub p: f64,
@@ -36,16 +36,18 @@ pub struct Noise {
     pub starts_for_tenth: Option<u64>,
 }
 
-/// A difference counts if its p over all comparisons is below this. Not 0.05: the number of starts follows from the noise, and that
-/// makes up to a fifth more of chance (simulated in `tests/lanes_by_chance.rs`).
+/// A difference is reported if its p-value, corrected for all comparisons, is below this limit. Not 0.05: the number of
+/// starts follows from the noise, and that makes up to a fifth more of chance (simulated in
+/// `tests/lanes_by_chance.rs`).
 pub const STRIKING: f64 = 0.03;
-/// Four of five.
+/// The power: four of five comparisons detect the difference.
 const POWER: f64 = 0.8;
 /// The rank test needs 1 / 0.955 times as many values as the t test on normal data (Hodges and Lehmann 1956); the rest is for a
 /// noise that is itself estimated from few starts (Browne 1995).
 const RESERVE: f64 = 1.2 / 0.955;
 
-/// Two lists of processes with their times, as one of `comparisons` comparisons. None if a lane has no valid time.
+/// Compares two lists of processes with their times, as one of `comparisons` comparisons. None if a lane has no valid
+/// time.
 pub fn compared(first: &[Vec<f64>], second: &[Vec<f64>], comparisons: usize) -> Option<(Difference, Noise)> {
     let (a, b) = (medians(first), medians(second));
     let difference = difference(&a, &b)?;

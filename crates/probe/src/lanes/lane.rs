@@ -1,4 +1,4 @@
-//! One setting: a name and its variables.
+//! A lane: one setting of the server, with a name and its variables.
 
 /// Why a word is not a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -37,7 +37,7 @@ pub struct Lanes {
     pub starts_for_tenth: Option<u64>,
     /// Whether the paths of the lanes are the same, as far as they are known, on the best rung that both have.
     pub paths: Conclusion,
-    /// Why the run ended before its last question.
+    /// Why the run ended before its last request.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Message>,
@@ -55,21 +55,21 @@ pub struct Ran {
     pub variables: Vec<String>,
     /// The command that was started.
     pub command: Vec<String>,
-    /// The answer of its first start, with the failed requests of all starts. Null if its server did not answer.
+    /// The answer of the lane's first start, with the failed requests of all starts. Null if its server did not answer.
     pub answer: Option<Answer>,
     /// Every start in order, with every time.
     pub starts: Vec<Start>,
 }
 
-/// Starts observing a server by its process; the error says why that is not possible.
+/// Starts observing a server by its process; the error gives the reason.
 pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, Message> + 'a;
 
-/// What a comparison says while it runs.
+/// Reports of a comparison while it runs.
 #[derive(Debug)]
 pub enum Told {
-    /// Where it is.
+    /// The current step, which the next one replaces.
     Progress(Message),
-    /// Something to keep on the screen.
+    /// A message that stays on the screen.
     Note(Message),
 }
 
@@ -79,10 +79,10 @@ pub struct Trial<'a> {
     pub lanes: &'a [Lane],
     pub command: &'a [String],
     pub live: &'a Live,
-    /// Its rounds are those of one start.
+    /// The plan of one start, including its rounds.
     pub plan: &'a Plan,
     pub starts: Starts,
-    /// For the servers' logs.
+    /// The directory for the servers' logs.
     pub home: &'a Path,
 }
 
@@ -143,7 +143,7 @@ impl Trial<'_> {
         self.lanes.iter().zip(probes).map(|(lane, starts)| (lane.name.as_str(), starts.as_slice())).collect()
     }
 
-    /// One server from its start to its end. An error if it could not be asked at all.
+    /// Runs one server from its start to its end. Fails if no request could be sent.
     fn start(&self, lane: &Lane, into: &mut Ran, eyes: &mut Option<&mut Eyes<'_>>) -> Result<Run, Ended> {
         let server = Serving::start(lane, self.command, self.live.at.key.clone(), self.home)?;
         into.command.clone_from(&server.command);
@@ -166,7 +166,7 @@ impl Trial<'_> {
     }
 }
 
-/// Asks every length in a new order, as often as the plan says.
+/// Sends requests of every length in a new order, as often as the plan states.
 fn asked(session: &mut Session, plan: &Plan) -> Result<(), Ended> {
     session.planned = plan.questions();
     session.prepare()?;

@@ -60,7 +60,7 @@ impl Serving {
         self.child.id()
     }
 
-    /// Waits until it answers.
+    /// Waits until the server answers.
     fn wait(&mut self) -> Result<(), Ended> {
         let start = Instant::now();
         loop {

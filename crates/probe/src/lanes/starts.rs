@@ -5,7 +5,7 @@ use super::difference::Noise;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One start of a lane's server, with every time that it gave.
+/// One start of a lane's server, with all times measured in it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Start {
     pub round: u64,
@@ -27,16 +27,17 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Eight against eight estimate the noise well enough; more than 24 take longer than most people wait.
+    /// Eight starts of each lane estimate the noise well enough; more than 24 take longer than most users wait.
     pub const AUTOMATIC: Starts = Starts { least: 8, most: 24 };
 
-    /// As many as were asked for, or chosen by the noise.
+    /// The number of starts: as many as were requested, or as the noise requires.
     pub fn wanted(repeat: Option<u64>) -> Starts {
         repeat.map_or(Starts::AUTOMATIC, |count| Starts { least: count, most: count })
     }
 
-    /// What the noisiest length needs to show a difference of 10 %, and how many starts are made. Decided once, after the first
-    /// starts: to look again after every start would report differences by chance more often.
+    /// The number of starts that the noisiest length needs to show a difference of 10 %, and the number of starts that
+    /// are made. Decided once, after the first starts: to look again after every start would report differences by
+    /// chance more often.
     pub fn planned<'n>(self, noises: impl Iterator<Item = &'n Noise>) -> (Option<u64>, u64) {
         let needed = noises.filter_map(|noise| noise.starts_for_tenth).max();
         (needed, needed.unwrap_or(self.least).clamp(self.least, self.most.max(self.least)))

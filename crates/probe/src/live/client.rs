@@ -1,5 +1,5 @@
-//! Asks a server. Every question is limited in time and size, every answer is kept unchanged, and Ctrl-C is handled in
-//! between.
+//! Sends requests to a server. Every request is limited in time and size, every response is stored unchanged, and
+//! Ctrl-C is handled in between.
 
 use crate::exchange::Exchange;
 use crate::launches::Onlooker;
@@ -11,15 +11,15 @@ use sys::http::{self, HttpError};
 
 /// The maximum number of requests in a run.
 const MOST_REQUESTS: usize = 20_000;
-/// A question that needs no model.
+/// A request that needs no model.
 const SOON: Duration = Duration::from_secs(10);
-/// How often a busy server is asked again, and the pause in between.
+/// How often a request to a busy server is repeated, and the pause in between.
 const AGAIN: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time of one poll of the observer.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Why a run ended before its last question.
+/// Why a run ended before its last request.
 #[derive(Debug)]
 pub enum Ended {
     Http(HttpError),
@@ -44,17 +44,17 @@ say::wraps! { Ended { Http(HttpError), NoModel(NoModel) }}
 #[derive(Debug)]
 pub struct Client {
     at: Endpoint,
-    /// The timeout of a question that evaluates something: the model may have to be loaded first.
+    /// The timeout of a request that evaluates tokens: the model may have to be loaded first.
     patience: Duration,
-    /// Everything that was asked and answered, in order.
+    /// All requests and responses, in order.
     pub exchanges: Vec<Exchange>,
     /// The observer of the server's launches.
     pub onlooker: Option<Onlooker>,
-    /// Why it stopped observing before the end.
+    /// Why the observer stopped before the end.
     pub blinded: Option<Message>,
 }
 
-/// One question to send.
+/// A request to send.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub name: String,
@@ -68,7 +68,7 @@ impl Client {
         Client { at, patience, exchanges: Vec::new(), onlooker: None, blinded: None }
     }
 
-    /// A question that evaluates a prompt. A busy server is asked again, a few times.
+    /// A request that evaluates a prompt. A request to a busy server is repeated a few times.
     pub fn ask(&mut self, question: &Question) -> Result<Exchange, Ended> {
         for times in 1.. {
             let (at, call, patience) = (self.at.clone(), question.call.clone(), self.patience);
@@ -110,7 +110,7 @@ impl Client {
             while self.onlooker.is_some() && !worker.is_finished() {
                 self.looking(|onlooker| onlooker.look(LOOK));
             }
-            // A question without an answer affects only its own row.
+            // A request without a response affects only its own row.
             let answer = match worker.join() {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(error)) => {
@@ -175,7 +175,7 @@ impl Client {
         }
     }
 
-    /// Whether another question may be asked.
+    /// Whether another request may be sent.
     pub fn may(&self) -> Result<(), Ended> {
         match () {
             () if sys::interrupt::asked() => Err(Ended::Interrupted),
@@ -196,7 +196,7 @@ fn pause() -> Result<(), Ended> {
     Ok(())
 }
 
-/// Keeps every exchange.
+/// Stores every exchange.
 impl Ask for Client {
     type Error = Ended;
 

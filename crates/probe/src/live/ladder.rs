@@ -1,4 +1,4 @@
-//! The ladder: the lengths to ask, their order, and how often.
+//! The ladder: the prompt lengths to send, their order, and the number of repetitions.
 
 use super::client::Ended;
 use super::client::Question;
@@ -18,18 +18,18 @@ pub const NOTES: &[u64] = &[3, 11, 290];
 /// The notes' decode-heavy case: a short prompt with many generated tokens.
 const DECODE: (u64, u64) = (3, 16);
 
-/// The questions to ask.
+/// The requests to send.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub tokens: Vec<u64>,
     pub rounds: u64,
     /// The number of tokens to generate for each.
     pub predict: u64,
-    /// Also ask the field notes' short prompt with many generated tokens.
+    /// Also send the short prompt of the field notes with many generated tokens.
     pub decode: bool,
     /// The number of simultaneous requests.
     pub parallel: u64,
-    /// Unload the model, load it with a prompt, and ask again, to measure a cold start. Ollama only.
+    /// Unload the model, load it with a prompt, and send it again, to measure a cold start. Ollama only.
     pub cold: bool,
     /// A sweep repeats until it can detect a step of 10 %, given the noise of its first round; at least `rounds` times.
     pub until_seen: bool,
@@ -39,7 +39,7 @@ pub struct Plan {
 const MOST_ROUNDS: u64 = 12;
 
 impl Plan {
-    /// The number of questions in the plan.
+    /// The number of requests in the plan.
     pub fn questions(&self) -> u64 {
         let each = self.tokens.len() as u64 + u64::from(self.decode) + 2 * u64::from(self.cold);
         each * self.rounds + if self.parallel > 1 { self.parallel } else { 0 }
@@ -66,7 +66,7 @@ impl Order {
     }
 }
 
-/// Executes the plan. Everything asked until an early end is in the session.
+/// Executes the plan. The session contains all requests up to an early end.
 pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&Message)) -> Result<(), Ended> {
     let no_cold = plan.cold && session.identity.kind.unload("").is_none();
     session.planned = plan.questions() - if no_cold { 2 * plan.rounds } else { 0 };
@@ -115,7 +115,7 @@ fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&Mes
     progress(&say!("probe-progress-power", rounds, smallest, needed));
 }
 
-/// The notes' baseline: the model is unloaded, loaded by a prompt, and asked again.
+/// The notes' baseline: the model is unloaded, loaded by a prompt, and used again.
 fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&Message)) -> Result<(), Ended> {
     let Some(unload) = session.identity.kind.unload(session.identity.model.as_deref().unwrap_or_default()) else {
         session.leave_out("--cold", say!("probe-cold-only-ollama"));

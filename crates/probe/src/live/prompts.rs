@@ -48,7 +48,7 @@ impl<T: Clone + PartialEq> Deck<T> {
         Deck { list, next: 0, used: Vec::new(), random }
     }
 
-    /// Deals this many tokens, each as often as the others.
+    /// Distributes this many tokens evenly.
     fn deal(&mut self, count: usize) -> Vec<T> {
         let first = self.next % self.list.len().max(1);
         self.next += 1;
@@ -118,7 +118,7 @@ impl Words {
     }
 }
 
-/// Finds out how to make prompts for this server.
+/// Determines how to make prompts of a given length for this server.
 pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ended> {
     let words = [list(LETTERS), list(CAPITALS), list(COMMON)].concat();
     let text: String = words.iter().map(|word| format!(" {word}")).collect();
@@ -167,7 +167,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     Ok(Prompts::Words(words))
 }
 
-/// A prompt that only shows how this server counts.
+/// A prompt that only serves to learn how this server counts.
 fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> Result<(Exchange, Words), Ended> {
     let mut prompts = Prompts::Words(words);
     let answer = client.ask(&unasked(prompts.question(identity, "warm-up", tokens, 1)))?;
@@ -177,7 +177,7 @@ fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> R
     }
 }
 
-/// Marks it as a calibration step, not a probe.
+/// Marks the prompt as a calibration step, not a probe.
 fn unasked(question: Question) -> Question {
     Question { asked: None, ..question }
 }
@@ -189,7 +189,7 @@ fn reported(answer: &Exchange) -> Result<i64, Ended> {
 }
 
 impl Prompts {
-    /// A question of `tokens` tokens, as far as is known; `predict` tokens are to be generated.
+    /// A request of about `tokens` tokens; `predict` tokens are to be generated.
     pub fn question(&mut self, identity: &Identity, name: &str, tokens: u64, predict: u64) -> Question {
         let prompt = self.prompt(tokens);
         let raw = !matches!(self, Prompts::Words(words) if words.chat);
@@ -239,7 +239,7 @@ mod tests {
         let firsts: std::collections::BTreeSet<u64> = prompts.iter().map(|prompt| prompt[0]).collect();
         assert_eq!(firsts.len(), 100);
         assert!(prompts.iter().all(|prompt| prompt.len() == 40));
-        // A full deal contains each of them, so that one question tests a whole list of words.
+        // A full deal contains each of them, so that one request tests a whole list of words.
         let all: std::collections::BTreeSet<u64> = deck.deal(100).into_iter().collect();
         assert_eq!(all.len(), 100);
         // Another run begins elsewhere and continues differently.

@@ -30,14 +30,14 @@ pub struct Live {
     pub logs: Vec<PathBuf>,
     /// A log that is not a file, read after the run.
     pub journal: Option<Journal>,
-    /// The server's processes, if known: their command lines are read for claims.
+    /// The server's processes, if known; their command lines are read for claims.
     pub pids: Vec<u32>,
-    /// Its command line, for the sizes of its batches.
+    /// The server's command line, for the sizes of its batches.
     pub command: Vec<String>,
     pub wanted: Wanted,
 }
 
-/// A finished run: the answer from everything asked until then, the raw exchanges, and why it ended early.
+/// A finished run: the answer from all requests until then, the raw exchanges, and why it ended early.
 #[derive(Debug)]
 pub struct Run {
     pub answer: Answer,
@@ -67,7 +67,7 @@ pub struct Session {
     gatherer: Gatherer,
     before: Before,
     left_out: Vec<Missing>,
-    /// Questions of the plan.
+    /// Requests of the plan.
     pub planned: u64,
 }
 
@@ -140,7 +140,7 @@ impl Session {
         u64::from(self.identity.kind.caches_silently() && begins)
     }
 
-    /// A question of about `tokens` tokens that is not a probe of a length.
+    /// A request of about `tokens` tokens that is not a probe of a length.
     pub fn question(&mut self, name: &str, tokens: u64, predict: u64) -> Result<Question, Ended> {
         let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server(say!("probe-unprepared")))?;
         Ok(Question { asked: None, ..prompts.question(&self.identity, name, tokens, predict) })
@@ -159,7 +159,7 @@ impl Session {
                     if let Some(prompts) = &mut self.prompts {
                         prompts.correct(wanted, reported);
                     }
-                    // It was a calibration step, not a probe of this length.
+                    // The prompt was a calibration step, not a probe of this length.
                     if let Some(last) = self.client.exchanges.last_mut() {
                         last.name = format!("calibrate-{}", last.name);
                         last.asked = None;
@@ -171,12 +171,12 @@ impl Session {
         Err(Ended::TooMany)
     }
 
-    /// The times of the lengths asked so far.
+    /// The times of the lengths measured so far.
     pub fn points(&self) -> Vec<Point> {
         points(self.client.exchanges.iter().filter_map(|one| Some((one.asked?, counts::read(one).ok()?.prompt_ms?))))
     }
 
-    /// Records something that was requested but is not possible here.
+    /// Records a request that is not possible here.
     pub fn leave_out(&mut self, what: &str, why: Message) {
         self.left_out.push(Missing { what: what.to_owned(), why });
     }
@@ -190,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Computes the answer from all exchanges; `ended` says why the run ended early.
+    /// Computes the answer from all exchanges; `ended` contains the reason why the run ended early.
     pub fn finish(mut self, ended: Option<Ended>) -> Run {
         let onlooker = self.client.onlooker.take().map(Onlooker::finish);
         // Reads the server's own counters once more, if it has any.
@@ -240,7 +240,7 @@ impl Session {
     }
 
     /// Reads the logs, cut at the start of the run: earlier lines show how the server runs, but nothing about our
-    /// questions.
+    /// requests.
     fn read_logs(&mut self) -> Vec<(String, String)> {
         let mut logs = Vec::new();
         for (at, path) in self.live.logs.clone().into_iter().enumerate() {
@@ -270,7 +270,7 @@ impl Session {
     }
 }
 
-/// The state of the logs before the first question.
+/// The state of the logs before the first request.
 #[derive(Debug, Default)]
 struct Before {
     /// The length of each named log.
@@ -293,7 +293,7 @@ fn launched(exchange: &Exchange) -> Option<u64> {
     Some(exchange.launches.as_ref()?.iter().map(|launch| launch.launches).sum())
 }
 
-/// Identifies the server, the model to ask, and its settings.
+/// Identifies the server, the model to use, and its settings.
 fn who(client: &mut Client, live: &Live) -> Result<Identity, Ended> {
     let mut who = identify(client)?;
     if who.identity.kind == Kind::Unknown {

@@ -28,7 +28,7 @@ use sys::files::{self, Access};
 pub struct Request {
     /// A checkout of llama.cpp, ggml or Ollama.
     pub source: PathBuf,
-    /// For a tree without tools (Ollama's): llama.cpp at the commit that it is based on.
+    /// The llama.cpp that a tree without tools (Ollama's) is based on, at the right commit.
     pub with: Option<PathBuf>,
     /// `gfx1201`.
     pub target: String,
@@ -59,7 +59,7 @@ pub enum BuildStep<'a> {
 /// A runtime that was built here and added to the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Built {
-    /// Its name in the cache.
+    /// The library's name in the cache.
     pub name: String,
     pub target: String,
     pub library: PathBuf,

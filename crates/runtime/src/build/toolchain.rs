@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Their name in the cache.
+/// The name of the headers in the cache.
 const NAME: &str = "hip-headers";
 const PACKAGES: [&str; 5] =
     ["libamdhip64-dev", "rocm-device-libs-21", "libhipblas-dev", "libhipblas-common-dev", "librocblas-dev"];
@@ -18,7 +18,7 @@ const COMPILERS: [&str; 2] = ["clang++-22", "clang++-21"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiler {
     pub program: String,
-    /// The version that it reports.
+    /// The version that the compiler reports.
     pub version: String,
     pub major: u32,
 }
@@ -57,7 +57,7 @@ pub fn headers(cache: &Cache) -> Result<Headers> {
     let entries = fs::read_dir(&archives).map_err(at(&archives))?.flatten().map(|entry| entry.path());
     let debs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "deb")).collect();
     match crate::add::add(cache, NAME, &debs, &[], &|_| {}) {
-        // Another process was faster.
+        // Another process fetched the headers first.
         Ok(_) | Err(Error::Taken { .. }) => {}
         Err(error) => return Err(error),
     }

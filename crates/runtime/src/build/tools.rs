@@ -1,7 +1,7 @@
 //! Builds the tools of the same tree (llama-bench, llama-server if it has one) and its CPU backend with its own CMake.
 //!
 //! A backend does not work with the tools of another commit: an unknown operation aborts. The tools are plain C++ for
-//! this machine, so CMake and its own compiler build them. The backends are placed beside the programs.
+//! this machine, so CMake and its own compiler build them. The backends are placed next to the programs.
 
 use super::BuildStep;
 use super::tree::Tree;
@@ -26,7 +26,7 @@ const OPTIONS: [&str; 10] = [
     "-DLLAMA_BUILD_TESTS=OFF",
 ];
 
-/// Builds the programs and places them beside the library. Returns None for a tree without any. Ollama's server is
+/// Builds the programs and places them next to the library. Returns None for a tree without any. Ollama's server is
 /// written in Go, so its ggml gets the tools of the llama.cpp that it is based on, if a checkout was named.
 pub fn build(
     tree: &Tree,
@@ -78,7 +78,7 @@ pub fn build(
     Ok(programs)
 }
 
-/// For file systems without hard links.
+/// Copies a file, for file systems without hard links.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut out = files::create(to, Access::Program)?;
     std::io::copy(&mut sys::regular_file::open(from)?, &mut out).map(drop)
@@ -116,7 +116,7 @@ fn list_added(changed: &Path, source: &Path) -> Result<()> {
     if added.is_empty() {
         return Ok(());
     }
-    // It is a link into the checkout, which must not be modified.
+    // The directory is a link into the checkout, which must not be modified.
     files::remove(&list).map_err(at(&list))?;
     files::replace(&list, Access::Public, format!("{text}\ntarget_sources(llama PRIVATE {})\n", added.join(" ")))
         .map_err(at(&list))
@@ -133,7 +133,7 @@ fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
 fn free_scheduler_first(header: &Path) -> Result<()> {
     let text = sys::regular_file::text(header, 64 << 20).map_err(at(header))?;
     let Some(turned) = backends_before_scheduler(&text) else { return Ok(()) };
-    // It is a link into the checkout, which must not be modified.
+    // The directory is a link into the checkout, which must not be modified.
     files::remove(header).map_err(at(header))?;
     files::replace(header, Access::Public, turned).map_err(at(header))
 }

@@ -1,4 +1,4 @@
-//! Executes a plan: downloads, checks, streams into a new tree beside the old one, swaps.
+//! Executes a plan: downloads, checks, streams into a new tree next to the old one, swaps.
 //!
 //! An interruption at any point leaves the old runtime unchanged. Downloads are kept, and the next run deletes the
 //! unfinished tree. Unchanged packages are linked from the old tree instead of being unpacked again.
@@ -36,7 +36,7 @@ use sys::files::{self, Access};
 pub struct Plan {
     pub suite: &'static Suite,
     pub parts: Vec<String>,
-    /// Empty: all.
+    /// The targets; empty means all.
     pub targets: Vec<String>,
     pub mirror: String,
     pub closure: Closure,

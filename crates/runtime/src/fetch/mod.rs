@@ -23,7 +23,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     pub suite: String,
-    /// Empty: the suite's own default.
+    /// The parts; empty means the suite's default.
     pub parts: Vec<String>,
     /// None: the targets of the cached runtime, or all for a new one. An empty list: all.
     pub targets: Option<Vec<String>>,

@@ -17,7 +17,7 @@ pub struct Wanted {
     pub package: String,
     pub version: String,
     pub suite: String,
-    /// The base name of its file, as `apt-get download` writes it.
+    /// The base name of the package's file, as `apt-get download` writes it.
     pub deb: String,
     pub size: u64,
     pub installed: u64,
@@ -63,7 +63,7 @@ impl<'a> Universe<'a> {
     }
 }
 
-/// Everything that the parts need to run, except packages that belong to other parts.
+/// All packages that the parts need to run, except those that belong to other parts.
 pub fn closure(suite: &Suite, parts: &[&str], universe: &Universe<'_>) -> Result<Closure> {
     let mut out = BTreeMap::new();
     let mut left_out = BTreeMap::new();

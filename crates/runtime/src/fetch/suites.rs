@@ -5,7 +5,7 @@
 pub struct Part {
     pub name: &'static str,
     pub packages: &'static [&'static str],
-    /// Whether it has files per GPU target, from which `--targets` selects.
+    /// Whether the part has files per GPU target, from which `--targets` selects.
     pub split: bool,
 }
 

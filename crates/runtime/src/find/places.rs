@@ -50,7 +50,8 @@ pub fn candidates(root: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
-/// Where the installers of Ollama and LM Studio put their libraries; `variable` reads the environment.
+/// The directories in which the installers of Ollama and LM Studio put their libraries; `variable` reads the
+/// environment.
 pub fn server_libraries(windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let below = |name: &str, parts: &[&str]| {
         let start = PathBuf::from(variable(name).filter(|value| !value.is_empty())?);
@@ -85,7 +86,7 @@ fn on_path() -> Vec<(PathBuf, String)> {
     out
 }
 
-/// A program's own directory, and `../lib` and `../lib/ollama` beside it.
+/// A program's own directory, and `../lib` and `../lib/ollama` next to it.
 pub fn beside(program: &Path) -> Vec<PathBuf> {
     let Some(dir) = program.parent() else { return Vec::new() };
     let mut out = vec![];
@@ -93,7 +94,7 @@ pub fn beside(program: &Path) -> Vec<PathBuf> {
         out.push(up.join("lib/ollama"));
         out.push(up.join("lib"));
     }
-    // A build tree has libraries beside the programs; /usr/bin and similar do not.
+    // A build tree has libraries next to the programs; /usr/bin and similar do not.
     out.push(dir.to_owned());
     out
 }

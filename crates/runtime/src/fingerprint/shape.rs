@@ -12,7 +12,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// From a demangled kernel name: `void mul_mat_q<(ggml_type)12, 128, false>(char const*, ...)`.
+    /// Parses a demangled kernel name: `void mul_mat_q<(ggml_type)12, 128, false>(char const*, ...)`.
     pub fn of_demangled(text: &str) -> Option<Shape> {
         let text = text.split(" [clone").next().unwrap_or(text).trim();
         let open = parameter_list(text)?;

@@ -79,11 +79,11 @@ fn runs(alive: &[bool], open: usize) -> Vec<Span> {
 /// Whether this source could have built the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// It declares every kernel of the file that can be checked.
+    /// The source declares every kernel of the file that can be checked.
     Possible { judged: usize },
-    /// It does not declare these kernels of the file.
+    /// The source does not declare these kernels of the file.
     Impossible { missing: Vec<String> },
-    /// The table does not reach that far, or knows none of the kernels.
+    /// The table does not cover this build, or contains none of the kernels.
     Unknown { why: Message },
 }
 
@@ -146,7 +146,7 @@ mod tests {
         assert!(window(&shapes(&[("old", 2, 3), ("new", 3, 3)]), &table).conflict);
         let newer = window(&shapes(&[("new", 3, 3), ("unseen", 1, 1)]), &table);
         assert_eq!((newer.spans, newer.newer), (vec![Span { from: 150, to: None }], true));
-        // An unknown shape beside a removed one: a fork, and the known part still limits the window.
+        // An unknown shape together with a removed one: a fork, and the known part still limits the window.
         let fork = window(&shapes(&[("old", 2, 3), ("unseen", 1, 1)]), &table);
         assert_eq!((fork.spans, fork.unknown.len()), (vec![Span { from: 100, to: Some(149) }], 1));
     }

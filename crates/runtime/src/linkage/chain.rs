@@ -17,13 +17,13 @@ pub struct Object {
     pub name: String,
     /// The path that the loader would open, inside the root; empty if it was not found.
     pub path: PathBuf,
-    /// The same with symlinks resolved.
+    /// The same path with symlinks resolved.
     pub real: PathBuf,
     pub how: How,
     pub dynamic: Dynamic,
-    /// The object that requested it first; None for the start of the chain.
+    /// The object that requested this one first; None for the start of the chain.
     pub parent: Option<usize>,
-    /// Why it could not be read, if it exists.
+    /// Why the object could not be read, if it exists.
     pub problem: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub struct Dynamic {
     pub nodeflib: bool,
     /// None in a library and in a statically linked program.
     pub interpreter: Option<String>,
-    /// False: statically linked, or not a program at all.
+    /// False if the file is statically linked, or not a program.
     pub is_dynamic: bool,
 }
 

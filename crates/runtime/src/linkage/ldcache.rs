@@ -41,7 +41,7 @@ pub fn parse(data: &[u8]) -> Option<Vec<Entry>> {
     Some(entries.filter_map(entry).collect())
 }
 
-/// Where the new format starts: at 0, or after the old table, aligned to 8.
+/// The offset at which the new format starts: 0, or after the old table, aligned to 8.
 fn new_format(data: &[u8]) -> Option<usize> {
     if data.starts_with(NEW_MAGIC) {
         return Some(0);

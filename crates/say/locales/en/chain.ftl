@@ -27,9 +27,9 @@ chain-note-split-default = No Go code sets the split mode, so the C library's de
 chain-note-graph-splits = "graph splits" counts the parts into which the scheduler cuts a graph, one per change of backend. The token embedding stays on the CPU, so 2 is normal. It is unrelated to split buffers.
 chain-cannot-show = Limits: this is the source rule (rung Declared); it does not show that a call was made. Only calls that scope, package, receiver and type resolve are followed. A step marked "or" may call another function.
 chain-unresolved = { $count ->
-    [one] One call
-   *[other] { $count } calls
-   } on the way could not be resolved, because no declaration gives the receiver's type. They were not followed; the nearest: { $named }
+    [one] One call along the path could not be resolved, because no declaration gives the receiver's type. It was not followed
+   *[other] { $count } calls along the path could not be resolved, because no declaration gives the receiver's type. They were not followed
+}; the nearest: { $named }
 rocblas-title = How this rocBLAS identifies GPUs, according to the source
 rocblas-column-target = Target
 rocblas-column-processor = Processor
@@ -50,8 +50,8 @@ chain-recorded = Recorded: { $count } { $count ->
    *[other] observations
 }.
 chain-between = From { $from } to { $to }:
-chain-no-way = No path from { $from } to { $to } through calls that can be resolved. Calls on values of unknown type were not followed.
+chain-no-way = No path was found from { $from } to { $to } through calls that can be resolved. Calls on values of unknown type were not followed.
 chain-open-elsewhere = POST { $path } goes to a program that is not in this tree
 chain-open-elsewhere-named = POST { $path } goes to a program that is not in this tree: { $names } (add its sources with --with)
 chain-open-no-switch = no GPU backend of this tree has a switch over { $operation }
-chain-open-no-way = the declarations in the tree give no call path from { $here } to { $there }
+chain-open-no-way = the declarations in the tree contain no call path from { $here } to { $there }

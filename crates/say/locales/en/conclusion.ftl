@@ -103,10 +103,10 @@ left-out-out-of-view = not observable
 left-out-other-target = no code for this target; metadata of another one used
 left-out-in-part = observed only in part
 left-out-inferred = inferred, not observed
-left-out-only-told = only this file says so, and it cannot be verified
-left-out-unsteady = differs without observation too
+left-out-only-told = only this file states it, and it cannot be verified
+left-out-unsteady = differs between unobserved runs too
 left-out-untold = not reported
-left-out-disagrees = difference between two counts
+left-out-disagrees = two counts disagree
 left-out-stopped = stopped before its end
 
 unit-bytes = { $count ->

@@ -1,7 +1,7 @@
 # diff
 diff-source-lines = The conditions that decide differently:
 diff-source-more = { " " }and { $count } more
-diff-source-causes = { $count } more causes (all in --format json).
+diff-source-causes = { $count } more causes (--format json lists them all).
 diff-runtime-what = Item
 diff-kernel-none = neither file has a kernel of that name
 diff-kernel-kernel = kernel

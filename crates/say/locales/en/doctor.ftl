@@ -145,13 +145,13 @@ doctor-env-library-path = the loader searches these directories first
 # Cases
 doctor-case-card-no-kfd = An AMD card ({ $device } at { $slot }, driver { $driver }) is on the PCI bus, but the compute driver (KFD) does not list it. No ROCm runtime can use it.
 doctor-case-card-no-nvidia = An NVIDIA card ({ $device } at { $slot }, driver { $driver }) is on the PCI bus, but NVIDIA's driver is not loaded.
-doctor-case-kfd-missing = The Linux kernel knows the GPU, but /dev/kfd does not exist. ROCm programs find no GPU and fall back to the CPU.
+doctor-case-kfd-missing = The Linux kernel has detected the GPU, but /dev/kfd does not exist. ROCm programs find no GPU and fall back to the CPU.
 doctor-case-kfd-container-fix = start the container with --device /dev/kfd --device /dev/dri --group-add render
 doctor-case-kfd-denied = This user cannot open /dev/kfd ({ $error }), so this user's ROCm programs find no GPU.
 doctor-case-service-group = The service runs as { $user }, which is not in the group render. It cannot open the GPU and runs on the CPU.
 doctor-case-integrated = This machine has an integrated GPU ({ $small }) besides the card ({ $large }). A runtime may use it as a separate device.
 doctor-case-leftovers = Leftover probes in tracefs: { $count }. The first: { $first }
-doctor-case-override = { $place } sets { $name }={ $value }: the { $real } appears as { $target }, so { $target } kernels are selected and loaded. On a card with its own kernels this is slower or gives wrong results.
+doctor-case-override = { $place } sets { $name }={ $value }: the { $real } appears as { $target }, so { $target } kernels are selected and loaded. On a card with its own kernels this is slower or produces wrong results.
 doctor-case-override-idle = { $place } sets { $name }={ $value }, which has no effect: the card is { $target } already.
 doctor-case-override-unreadable = { $place } sets { $name }={ $value }, which is not a version such as 12.0.1.
 doctor-case-hidden = { $place } sets { $name }="{ $value }", which hides all { $count } GPUs.
@@ -179,7 +179,7 @@ doctor-case-on-cpu = { $server } (pid { $pid }) has no GPU library and no GPU co
 doctor-case-discovery-timeout = { $log }: GPU discovery timed out ({ $error }). Ollama allows 30 seconds for each library directory. After a slow start or a crash it drops the GPU and runs models on the CPU.
 doctor-case-discovery-failure = { $log }: GPU discovery failed ({ $error }). Ollama drops the GPU and runs models on the CPU.
 doctor-case-discovery-cpu = { $log }: Ollama found no GPU, although this machine has one.
-doctor-case-discovery-dropped = { $log }: Ollama found device { $device } and then dropped it, because it did not initialise fully in the second pass.
+doctor-case-discovery-dropped = { $log }: Ollama found device { $device } and then dropped it, because it did not initialize fully in the second pass.
 doctor-case-offloaded = { $log }: { $offloaded }; the remaining layers run on the CPU.
 doctor-case-offloaded-fix = use a smaller model, a shorter context (num_ctx) or fewer parallel requests, so that all layers fit
 
@@ -221,7 +221,7 @@ doctor-case-vulkan-off = OLLAMA_VULKAN={ $value } ({ $place }): Ollama does not 
 doctor-case-vulkan-driver-fix = install your distribution's current Vulkan driver (Debian, Ubuntu: mesa-vulkan-drivers), then run doctor again
 doctor-case-vulkan-loader-fix = install the Vulkan loader (Debian, Ubuntu: libvulkan1) and restart the server
 doctor-answer-key = the server asks for an API key
-doctor-answer-unknown = it answers HTTP, but is not a known server
+doctor-answer-unknown = it answers HTTP requests, but is not a known server
 doctor-trial-counted = only { $seen } of { $calls } calls were counted
 doctor-trial-exit = the program failed ({ $status })
 doctor-trial-no-answer = no answer within { $seconds } s

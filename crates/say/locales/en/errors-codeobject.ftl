@@ -12,8 +12,8 @@ codeobject-not-text = { $field } at offset { $offset } is not UTF-8 text
 codeobject-corrupt = { $field } at offset { $offset } cannot be decompressed: { $why }
 codeobject-hash = { $field } at offset { $offset } is { $stated }, but the unpacked bytes have { $computed }
 codeobject-unreadable = { $field } at offset { $offset } could not be read: { $why }
-codeobject-unknown = { $field } at offset { $offset } is not known: { $what }
-codeobject-incomplete = { $field } at offset { $offset } is not complete: { $why }
+codeobject-unknown = { $field } at offset { $offset } has an unknown value: { $what }
+codeobject-incomplete = { $field } at offset { $offset } is incomplete: { $why }
 codeobject-other = { $field } at offset { $offset }: { $why }
 
 # Kinds of values
@@ -51,16 +51,16 @@ codeobject-ordinal = { $ordinal } of { $entry }
 codeobject-too-large = it is too large for this machine
 codeobject-unpacked-size = it unpacks to { COUNT($got, "byte", "bytes") }, but the header says { $stated }
 codeobject-stream-stalls = the stream makes no progress
-codeobject-stream-end = the stream does not end where the header says
+codeobject-stream-end = the stream does not end at the position given in the header
 codeobject-no-ar = this is a thin archive, whose members are separate files, or no archive at all
 codeobject-no-end-mark = the end mark is missing
 
 # Launch maps
-codeobject-image-machine = host ELF header, e_machine is { $machine }: only x86-64 constructors are decoded
+codeobject-image-machine = e_machine in the host ELF header is { $machine }: only x86-64 constructors are decoded
 codeobject-call = call at { $site }: { $why }
 codeobject-call-unreached = no constructor that was followed reaches it
 codeobject-call-module = the module does not come from a fat binary registration that was followed
-codeobject-call-handle = the address of the handle is not known
+codeobject-call-handle = the address of the handle is unknown
 codeobject-call-name = the name of the kernel is not a string in this file
 codeobject-call-name-text = the name of the kernel is not UTF-8
 
@@ -69,10 +69,10 @@ codeobject-fatbin-bounds = fatbin at offset { $offset }, { $field }: { $value } 
 codeobject-fatbin-header = fatbin at offset { $offset }, header size: { $value } is below the { $minimum } bytes of the fixed part
 codeobject-fatbin-limit = fatbin entry at offset { $offset }: unpacks to { COUNT($claimed, "byte", "bytes") }, more than the limit of { $limit }
 codeobject-fatbin-unpack = fatbin entry at offset { $offset }, { $method } payload: { $why }
-codeobject-fatbin-not-a-cubin = fatbin entry at offset { $offset }: marked as a cubin, but it is not an ELF file for the CUDA machine
+codeobject-fatbin-not-a-cubin = fatbin entry at offset { $offset }: marked as a cubin, but not an ELF file for the CUDA machine
 codeobject-fatbin-unreadable = fatbin container at offset { $offset }: { $error }
-codeobject-fatbin-flags = flags { $flags } name no known method for a compressed payload
-codeobject-fatbin-claims = { $packed } packed bytes cannot unpack to the claimed { $size }
+codeobject-fatbin-flags = flags { $flags } do not name a known compression method
+codeobject-fatbin-claims = { $packed } packed bytes cannot unpack to the { $size } bytes that the header claims
 codeobject-fatbin-container-header = container header
 codeobject-fatbin-container-size = container size
 codeobject-fatbin-entry-header = entry header

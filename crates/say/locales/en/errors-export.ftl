@@ -1,6 +1,6 @@
 export-empty = the ledger in { $path } is empty: there is nothing to export
 export-full = { $path }: the disk is full; the existing lake was not changed
-export-forks = the lake holds { $most } different ledgers with the id { $ledger } of this machine: remove those that are not needed
+export-forks = the lake contains { $most } different ledgers with the ID { $ledger } of this machine: remove those that are not needed
 export-parquet-magic = not a Parquet file: it does not begin and end with "PAR1"
 export-parquet-footer = its footer cannot be read
 export-parquet-foreign = column '{ $column }': { $what }; only files that whichkernel exported can be verified
@@ -18,7 +18,7 @@ export-lake-no-table = { $path }: the table is missing
 export-lake-row-missing = row { $row } is missing; row { $found } is in its place
 export-lake-row-unlinked = row { $row } does not follow from the row before it
 export-lake-row-altered = row { $row } was altered
-export-lake-end-missing = rows are missing at the end: the file names a different last row
+export-lake-end-missing = rows are missing at the end: the file records a different last row
 export-lake-other-export = { $table }: the table and the observations are from different exports
 export-lake-claims-column = claims: the column '{ $column }' differs from the observations
 export-lake-not-cited = claims: no row has the observation { $observation }, which a claim cites

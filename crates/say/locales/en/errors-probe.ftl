@@ -17,9 +17,9 @@ probe-missing-unread = the index lists it, but it cannot be read
 # Lanes
 probe-lane-form = { $text } is not a lane: write NAME='VARIABLE=VALUE ...', or NAME= for a lane that sets nothing
 probe-lane-twice = two lanes are called { $name }: each needs a name of its own
-probe-lane-alone = a single lane cannot be compared: give --lane twice
+probe-lane-alone = a single lane cannot be compared: specify --lane twice
 probe-lane-port = the command sets a port of its own ({ $words }), but each lane needs another one: write {"{"}port{"}"} there, or leave it out
-probe-lane-unset = the command has {"{"}{ $variable }{"}"}, but lane { $lane } sets no { $variable }
+probe-lane-unset = the command has {"{"}{ $variable }{"}"}, but lane { $lane } does not set { $variable }
 probe-serving-port = a port for the server
 probe-serving-log = the log of the server
 probe-serving-guard = the process group of the server
@@ -30,5 +30,5 @@ probe-serving-no-log = it wrote nothing
 
 # Recordings
 probe-replay-form = it lists no exchanges: an object or a list of exchanges is expected
-probe-replay-too-many = it lists more exchanges than any recording has
+probe-replay-too-many = it lists more exchanges than a recording can have
 probe-replay-empty = it lists no exchange with a request and a status

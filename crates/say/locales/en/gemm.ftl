@@ -1,7 +1,7 @@
 # explain gemm, diff --gemm, map --library, inspect --lint
 gemm-asked = { $product } on { $gpu } ({ $target }), { $library } { $version } of { $runtime }
 gemm-chosen = Solution { $index }
-gemm-set = One of { $count } solutions: no table has this size, and the library takes whichever of them is first in memory
+gemm-set = One of { $count } solutions: no table has this size, and the library uses the solution that happens to be first in memory
 gemm-none = No solution: the library has none for this product, or refuses the call
 gemm-gemv = rocBLAS calls its own gemv kernel instead of a Tensile solution
 gemm-not-computed = Not computed: { $why }
@@ -15,9 +15,9 @@ gemm-why-altered = { $file } differs from the file in its package. Fetch the run
 gemm-why-hands-over = this rocBLAS is linked to hipBLASLt and passes some products on to it, by rules outside of the catalog
 gemm-why-empty = a size is 0
 gemm-why-too-large = a size is larger than the library's interface allows
-gemm-why-pointers = hipBLASLt with arrays of pointers is not covered
-gemm-why-grouped = grouped products are not covered
-gemm-why-unclear = a word of the product is not understood
+gemm-why-pointers = hipBLASLt with arrays of pointers is not supported
+gemm-why-grouped = grouped products are not supported
+gemm-why-unclear = part of the product's description is not understood
 gemm-kernel = Kernel
 gemm-tile = Tile
 gemm-tile-text = { $m } x { $n } x { $k }
@@ -34,7 +34,7 @@ gemm-why-row = { $table } row ({ $key }) in { $leaf }
 gemm-why-only = the only solution of this type, in { $leaf }
 gemm-catalog = Catalog
 gemm-catalog-checked = its files agree with the checksums of their package
-gemm-catalog-unchecked = no package lists its checksums, so a changed number in it would not be noticed
+gemm-catalog-unchecked = no package lists its checksums, so a changed value would not be detected
 gemm-rejected = Rejected
 gemm-rejected-text = solution { $index }: { $predicate }
 gemm-rejected-more = and { $count } more
@@ -69,7 +69,7 @@ gemm-diff-more = { $count ->
    *[other] { $count } more products differ; --format csv lists all
 }
 gemm-map-title = { $library } { $version } of { $runtime } on { $gpu } ({ $target }): { $type } { $trans }, K = { $k }
-gemm-map-axes = Rows are M, columns are N; cells are M x N of the macro tile
+gemm-map-axes = Rows are M, columns are N; each cell is the macro tile (M x N)
 gemm-lint-title = { $library } catalog for { $target }: { $count ->
     [0] no findings
     [one] 1 candidate
@@ -77,7 +77,7 @@ gemm-lint-title = { $library } catalog for { $target }: { $count ->
 }
 gemm-lint-island = Islands: a row whose tile is at least 16 times smaller than those of all its neighbours
 gemm-lint-duplicate = Duplicate keys: several solutions for one size; only the first is used
-gemm-lint-never-named = Solutions that no table names
+gemm-lint-never-named = Solutions that no table refers to
 gemm-lint-no-fallback = Exact sizes only: for other sizes, the choice depends on the order of addresses in memory
 gemm-lint-other-units = Rows for certain numbers of compute units only
 gemm-lint-unreadable = Unreadable files
@@ -99,17 +99,17 @@ gemm-lint-column-leaves = Leaves
 gemm-lint-column-key = Key
 gemm-lint-column-detail = Detail
 gemm-library = { $library } { $version }
-gemm-section = BLAS kernels, computed from the catalogs of the runtime. A solution has its number in the catalog; the API of rocBLAS adds 1:
+gemm-section = BLAS kernels, computed from the catalogs of the runtime. Solutions are numbered as in the catalog; the rocBLAS API adds 1:
 gemm-launched-section = BLAS kernels in the catalogs of their libraries:
 gemm-launched-row = { $kernel }: solutions { $solutions }; { $rows ->
-    [one] 1 row names them
-   *[other] { $rows } rows name them
+    [one] 1 row refers to them
+   *[other] { $rows } rows refer to them
 } in { $leaf } ({ $catalog })
 gemm-launched-other = The library launched another kernel: { $kernel }
 gemm-page-title = Macro tiles of { $library } on { $target }, K = { $k }
 gemm-page-lead = { $gpu } ({ $target }), { $library } of { $runtime }: { $type } { $trans }, K = { $k }. Rows are M, columns are N. A cell is the macro tile that the library chooses for the product.
 gemm-page-shade = The darker a cell, the larger the tile.
-gemm-page-set = the library takes one of several solutions by their order in memory
+gemm-page-set = the library chooses one of several solutions by their order in memory
 gemm-page-none = no solution, or rocBLAS calls its own gemv kernel
 gemm-page-unknown = not computed
 gemm-page-tiles = Tiles

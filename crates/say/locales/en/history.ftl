@@ -37,6 +37,6 @@ history-column-cells = Cells
 history-column-subject = Subject
 history-ollama = Ollama includes it since { $release } ({ $date }, llama.cpp { $build }), according to its pinned versions.
 history-ollama-none = No Ollama release up to { $until } includes it, according to their pinned versions.
-history-ollama-unknown = Unknown whether Ollama includes it: no llama.cpp build contains this commit yet.
+history-ollama-unknown = It is unknown whether Ollama includes it: no llama.cpp build contains this commit yet.
 history-column-tile-before = Tile before
 history-column-tile-after = Tile after

@@ -38,6 +38,6 @@ isa-recorded = { $count } { $count ->
    *[other] observations
 } written to the ledger
 isa-list-stub = stub ({ $kind }): it computes nothing
-isa-file-unread = not read, its code is unknown: { $path }
-isa-has-nothing = no instruction starts with { $what }, and it is not a family ({ $families })
+isa-file-unread = could not be read, so its code is unknown: { $path }
+isa-has-nothing = no instruction starts with { $what }, which is not a family either ({ $families })
 isa-spirv-others = { $file } has no AMD GPU code. It has { COUNT($modules, "SPIR-V module", "SPIR-V modules") }, not all for Vulkan: OpenCL or Level Zero drivers compile the others. `whichkernel inspect { WORD($file) } --modules` shows what they are for, and counts their instructions

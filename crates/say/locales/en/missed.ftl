@@ -5,13 +5,13 @@ missed-cell = { $columns ->
 }
 missed-code-object = the code object
 missed-contradicted = { $place } names { $says }, e_flags { $flags }
-missed-cut-off = cut off by the end of the code
+missed-cut-off = truncated by the end of the code
 missed-device = the device of process { $pid }
 missed-dispatches-after = later dispatches of the program
 missed-ended = the program ended with exit code { $code }
 missed-fatbin = a fatbin
 missed-file = the file
-missed-grids = grids from occupancy
+missed-grids = grids that depend on occupancy
 missed-grids-near = the library has no code for { $target }; metadata of { $near } was used. Only the host's choice is known
 missed-grids-none = the library has no code for { $target }, and no metadata of a similar target was found. Only the host's choice is known
 missed-in-container = { $target } in container { $container }

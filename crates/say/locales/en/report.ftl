@@ -8,13 +8,13 @@ report-published = Names of users and machines, local paths and addresses are re
 report-published-grades = { COUNT($changed, "claim has", "claims have") } another grade in the published report: a name was replaced, or evidence was left out.
 report-bundled = Bundle: { $path } with { COUNT($observations, "observation", "observations") } and { COUNT($evidence, "raw evidence file", "raw evidence files") }. Left out: { COUNT($left, "row", "rows") } of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
 report-serving = Serving until interrupted, on this machine only, and only under this address: { $url }
-report-launches-unplaced = { $count } { $count ->
-    [one] launch has
-   *[other] launches have
-} no timestamp, because they were only counted; they are left out.
+report-launches-unplaced = { $count ->
+    [one] One launch has no timestamp, because it was only counted; it is
+   *[other] { $count } launches have no timestamp, because they were only counted; they are
+} left out.
 report-launches-endless = The trace has no end record with totals, so launches may be missing.
-report-launches-missing = { $count } { $count ->
-    [one] launch is
-   *[other] launches are
-} left out: their lines could not be read, or the recorder lost them.
+report-launches-missing = { $count ->
+    [one] One launch is left out: its line could not be read, or the recorder lost it.
+   *[other] { $count } launches are left out: their lines could not be read, or the recorder lost them.
+}
 report-writing = Writing the report

@@ -1,7 +1,7 @@
 # source
 source-preset = { $vendor } build ({ $preset }): { $defines }
-source-open-define = No build file defines { $name }, and answers depend on it: those are UNDETERMINED. Decide it with -D { $name } or -U { $name }.
-source-open-version = The value of { $name } is unknown, and answers depend on it: those are UNDETERMINED. Set it with -D { $name }=VALUE.
+source-open-define = No build file defines { $name }, and some rows depend on it. They are reported as UNDETERMINED. Set it with -D { $name } or -U { $name }.
+source-open-version = The value of { $name } is unknown, and some rows depend on it. They are reported as UNDETERMINED. Set it with -D { $name }=VALUE.
 source-assumed = Assumed values: { $list }. Override one with -D NAME=VALUE. Rows that depend on one are reported as UNDETERMINED.
 source-assumed-fixed = Assumed values: { $list }. Other values were not tried: `source` tries them for at most 64 rows. Set one with -D NAME=VALUE.
 source-assumed-architectures = Assumed: the CUDA build has code for the GPU's own architecture. Override with -D __CUDA_ARCH_LIST__=500,610,...
@@ -35,12 +35,12 @@ source-pin-taken = Using { $tree } at { $pin }, the version that the Ollama tree
 source-pin-other = The Ollama tree pins llama.cpp { $pin }; using { $tree } as given.
 source-vulkan-card = { $given }: no Vulkan profile for this card. Known cards: { $known }
 source-vulkan-env = { $name }: the effect of this variable on the Vulkan backend is not evaluated. Known variables: { $known }
-source-graph-one-gpu = --graph takes exactly one GPU: give it with --gpu
+source-graph-one-gpu = --graph takes exactly one GPU: specify it with --gpu
 source-graph-nodes = Nodes: built by whichkernel for the llama family, in the order of llama.cpp's builder (2026): one sequence, flash attention, all layers on the GPU, the token embedding on the host. The tree's own code decides the launches of each node.
 source-graph-nodes-written = Nodes: read from the file, in the order of its lines. The tree's own code decides the launches of each node.
 source-graph-has-its-size = a graph file has a fixed size: --columns and --kv apply to models only
 source-graph-memory = Memory: assumes separate memory for each tensor. ggml's allocator shares memory, which can prevent fusion.
-source-code-target = --code does not know this target
+source-code-target = --code does not support this target
 source-code-one-gpu = --code needs exactly one GPU (--gpu)
 source-code-none = { $file }: no code for { $target }; it has { $has }
 source-graph-nodes-computed = Nodes: recorded from a program that ran on a stand-in GPU. The tree's own code decides the launches of each node.

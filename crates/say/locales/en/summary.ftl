@@ -1,5 +1,5 @@
 # No verb: this machine in a second
-summary-looking = looking at this machine
+summary-looking = examining this machine
 summary-gpu = GPU
 summary-server = Server
 summary-path = Path

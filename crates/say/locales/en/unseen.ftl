@@ -22,12 +22,12 @@ unseen-unknown-launch = launches through { $count } { $count ->
     [one] call
    *[other] calls
 } of { $symbol } ({ $library })
-unseen-unknown-launch-why = this version of whichkernel does not know the function; the library exports it, and it was called
+unseen-unknown-launch-why = this version of whichkernel does not recognize the function; the library exports it, and it was called
 unseen-unknown-graph = launches through graphs that { $count } { $count ->
     [one] call
    *[other] calls
 } of { $symbol } ({ $library }) created or changed
-unseen-unknown-graph-why = this version of whichkernel does not know the function; the library exports it, and it was called
+unseen-unknown-graph-why = this version of whichkernel does not recognize the function; the library exports it, and it was called
 unseen-unreturned = results of { $count } { $count ->
     [one] call
    *[other] calls
@@ -47,7 +47,7 @@ unseen-device-runtime = launches that the kernel { $kernel } makes on the device
 })
 unseen-device-runtime-why = its code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
 unseen-uncounted = launches through { $symbol } ({ $library })
-unseen-uncounted-why = this version of whichkernel does not know the function, and without BPF it cannot tell whether it was called
+unseen-uncounted-why = this version of whichkernel does not recognize the function, and without BPF it cannot tell whether it was called
 unseen-not-planted = launches through { $library } in process { $process }
 unseen-not-planted-why = the probe is missing: the memory of process { $process } still has the file's original instruction at { $symbol }
 unseen-nothing-probed = launches
@@ -86,7 +86,7 @@ unseen-unchecked-why = too many launches in too short a time to check their retu
 unseen-no-returns = whether launches were accepted
 unseen-no-returns-why = return values are not checked without BPF
 unseen-names-before = names of functions that the program obtained before the attach
-unseen-names-before-why = the process memory that holds them could not be read
+unseen-names-before-why = the process memory that contains them could not be read
 unseen-names-guessed = certainty of some names
 unseen-names-guessed-why = they were read from the driver's internal objects, by a method that gave the right name for every known function
 unseen-registrations = names of some kernels of { $library }
@@ -129,7 +129,7 @@ unseen-outside-second-runtime-why = another library in the process has the same 
 unseen-outside-opened-apart = launches by { $who } in process { $process }
 unseen-outside-opened-apart-why = it was opened with { $detail }, so its calls do not reach the preload library
 unseen-outside-address = launches by { $who } in process { $process }
-unseen-outside-address-why = it holds the address of the runtime's own { $detail } and can call it directly
+unseen-outside-address-why = it has the address of the runtime's own { $detail } and can call it directly
 unseen-threw = { $count } { $count ->
     [one] call
    *[other] calls

@@ -30,12 +30,12 @@ view-logs-read = log lines of the libraries
 view-logs-variables = log lines of the libraries ({ $variables })
 view-maps = the files that one process has mapped at one moment
 view-maps-blind = files that were unmapped before or mapped later
-view-of-none = { $calls }, of no process: no process called them
+view-of-none = { $calls }; no process called them
 view-of-processes = { $count ->
     [one] { $calls } of process { $pids }
    *[other] { $calls } of processes { $pids }
 }
-view-perf = every launch of every process that uses a runtime's file, from its registers
+view-perf = every launch of every process that uses a runtime's file, read from the CPU registers
 view-preload = launches through dynamic symbols, of a program that is started with the preload library of whichkernel
 view-preload-blind-programs = programs with a static runtime, and set-user-ID programs
 view-preload-calls = launches through dynamic symbols

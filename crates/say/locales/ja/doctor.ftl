@@ -46,7 +46,7 @@ doctor-strict-unseen = /sys がないため何も検査できませんでした�
 doctor-discovery = { $log }: { $devices }
 
 # 各観測手段の理由
-doctor-not-tried = 実行中のマシンではなくディレクトリなので、試せません。
+doctor-not-tried = 実行中のマシンではなくディレクトリツリーのため、テストできません。
 doctor-used-by = `whichkernel { $verb }` で使います。
 doctor-not-yet = これを使うコマンドはまだありません（`{ $verb }` を予定）。
 doctor-never-used = 観測対象の動作を乱すため、whichkernel は使いません。
@@ -136,7 +136,7 @@ doctor-env-library-path = ローダーが最初に探すディレクトリ
 # よくある事例
 doctor-case-card-no-kfd = AMD のカード（{ $slot } の { $device }、ドライバー { $driver }）は PCI バスにありますが、計算ドライバー（KFD）が認識していません。ROCm のランタイムからは使えません。
 doctor-case-card-no-nvidia = NVIDIA のカード（{ $slot } の { $device }、ドライバー { $driver }）は PCI バスにありますが、NVIDIA のドライバーがロードされていません。
-doctor-case-kfd-missing = Linux カーネルは GPU を認識していますが、/dev/kfd がありません。ROCm のプログラムは GPU を見つけられず、CPU で動きます。
+doctor-case-kfd-missing = Linux カーネルは GPU を認識していますが、/dev/kfd がありません。ROCm のプログラムは GPU を検出できず、CPU で動きます。
 doctor-case-kfd-container-fix = コンテナを --device /dev/kfd --device /dev/dri --group-add render で起動する
 doctor-case-kfd-denied = このユーザーは /dev/kfd を開けないため（{ $error }）、このユーザーの ROCm プログラムは GPU を見つけられません。
 doctor-case-service-group = サービスを動かしているユーザー { $user } は render グループに入っていません。GPU を開けず、CPU で動きます。
@@ -199,9 +199,9 @@ doctor-case-vulkan-llvmpipe = { $server }（pid { $pid }）がロードしてい
 doctor-case-vulkan-no-loader = Vulkan を使う設定ですが、ローダー（libvulkan.so.1）がありません。プログラムは警告なしに CPU で動きます。
 doctor-case-vulkan-no-driver = Vulkan を使う設定ですが、ドライバーが登録されていません（/usr/share/vulkan/icd.d にも /etc/vulkan/icd.d にもマニフェストがありません）。
 doctor-case-vulkan-only-llvmpipe = 登録されている Vulkan ドライバーは、CPU で動く lavapipe（llvmpipe）だけです。GGML_VK_VISIBLE_DEVICES で選ばない限り、ggml はこれを使わず CPU バックエンドで計算します。
-doctor-case-vulkan-old = { $manifest } は Vulkan { $api } の RADV です。Mesa 26.2.6 の RADV は Vulkan 1.4 で、{ $target } の行列ユニットに対応しています。この古い版がカードと行列ユニットに対応しているかどうかは不明です。
+doctor-case-vulkan-old = { $manifest } は Vulkan { $api } の RADV です。Mesa 26.2.6 の RADV は Vulkan 1.4 で、{ $target } の行列演算器に対応しています。この古いバージョンがカードと行列演算器に対応しているかどうかは不明です。
 doctor-case-vulkan-denied = { $node } を開けず（{ $error }）、ほかのレンダーノードも開けません。Vulkan ドライバーはカードを見つけられず、プログラムは警告なしに CPU で動きます。
-doctor-case-vulkan-no-matrices = GGML_VK_DISABLE_COOPMAT={ $value }（{ $place }）: ggml の Vulkan バックエンドは行列ユニットを使いません。
+doctor-case-vulkan-no-matrices = GGML_VK_DISABLE_COOPMAT={ $value }（{ $place }）: ggml の Vulkan バックエンドは行列演算器を使いません。
 doctor-case-vulkan-missing = { $manifest } が指定する Vulkan ドライバーがありません: { $library }
 doctor-case-vulkan-hidden = GGML_VK_VISIBLE_DEVICES={ $value }（{ $place }）: ggml に見える Vulkan デバイスはこれだけです。
 doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES が空の値に設定されています（{ $place }）。ggml から Vulkan デバイスは見えません。

@@ -55,8 +55,8 @@ dryrun-undescribed = プログラムの近くに AMD のデバイスコードを
 dryrun-narrow = 一部の列を省略しました。140 桁以上の端末、パイプ、--format json では、種別、型、ブロック、レジスタ、LDS も表示します。
 dryrun-lane = ライブラリ
 
-dryrun-vulkan-head = { $device }、{ $driver }（Mesa の模擬カーネルドライバー）、ランタイム { $runtime }
-dryrun-vulkan-none = Vulkan 経由のディスパッチはありませんでした。プログラムは別の場所で計算したか（ggml は警告なしに CPU に切り替えます）、その前に終了しました。カーネルは表示できません。
+dryrun-vulkan-head = { $device }、{ $driver }（Mesa の模擬ドライバー）、ランタイム { $runtime }
+dryrun-vulkan-none = Vulkan 経由のディスパッチはありませんでした。プログラムは別のバックエンドか CPU で計算したか（ggml は警告なしに CPU に切り替えます）、その前に終了しました。カーネルは表示できません。
 dryrun-vulkan-products = { $type }: { $list }
 dryrun-vulkan-refused = ドライバーが拒否した送信に含まれる { $count } 回のディスパッチは、一覧に含まれません。
 dryrun-vulkan-gaps = 未調査: { $list }
@@ -93,4 +93,4 @@ dryrun-step-private = マウントの private 化
 dryrun-step-read-only = { $path } の読み取り専用化
 dryrun-step-tmpfs = { $path } への tmpfs のマウント
 dryrun-step-unshare = unshare（ユーザー名前空間とマウント名前空間）
-dryrun-vulkan-elsewhere = Vulkan 経由のディスパッチがありません。プログラムは別の場所で計算しました
+dryrun-vulkan-elsewhere = Vulkan 経由のディスパッチがありません。プログラムは別のバックエンドか CPU で計算しました

@@ -1,11 +1,11 @@
 export-empty = { $path } の台帳は空です。書き出すものがありません
 export-full = { $path }: ディスクの空き容量がありません。既存のレイクは変更していません
-export-forks = このマシンの ID { $ledger } を持つ台帳がレイクに { $most } 個あります。不要なものを削除してください
+export-forks = このマシンの ID { $ledger } を持つ別々の台帳がレイクに { $most } 個あります。不要なものを削除してください
 export-parquet-magic = Parquet ファイルではありません。先頭と末尾が "PAR1" ではありません
 export-parquet-footer = フッターを読めません
-export-parquet-foreign = 列 '{ $column }': { $what }。検証できるのは whichkernel が書き出したファイルだけです
-export-parquet-page = 列 '{ $column }'、行グループ { $group }: ページが壊れています
-export-unknown = 起動の記録ではありません。ドライランやプリロードの記録でも、`watch --trace` の行でもありません
+export-parquet-foreign = 列「{ $column }」: { $what }。検証できるのは whichkernel が書き出したファイルだけです
+export-parquet-page = 列「{ $column }」、行グループ { $group }: ページが壊れています
+export-unknown = 起動トレースではありません。ドライランやプリロードの記録でも、`watch --trace` の行でもありません
 export-parquet-type = whichkernel が書き出さない型です
 export-parquet-required = 省略可能な列ではありません
 export-parquet-compressed = 圧縮されています

@@ -1,7 +1,7 @@
 gguf-magic = GGUF ファイルではありません。先頭は "GGUF" ではなく { $found } です
 gguf-version = GGUF バージョン { $version } は扱えません（扱えるのは 2 と 3）
 gguf-big-endian = GGUF バージョン { $version } は扱えません（扱えるのは 2 と 3）。ファイルはビッグエンディアンです
-gguf-truncated = ヘッダーがバイト { $have } で、{ $field }の途中で終わっています。ファイルが途中で切れています
+gguf-truncated = ファイルが途中で切れています。ヘッダーが{ $field }の途中（バイト { $have }）で終わっています
 gguf-too-many = バイト { $offset } の{ $field }は { $value } で、モデルとしてありえない大きさです
 gguf-text = バイト { $offset } のテキストは UTF-8 ではありません
 gguf-value-type = バイト { $offset } の値の型 { $kind } は GGUF にありません

@@ -1,12 +1,12 @@
 inventory-not-a-file = { $path } は{ $what }で、任意の位置から読めるファイルではありません。先に通常のファイルへコピーしてください
-inventory-too-long = { $path } の長さは { $bytes } バイトとなっています。読むのは { $most } バイトまでです
+inventory-too-long = { $path } のサイズは { $bytes } バイトとされていますが、読み取れるのは { $most } バイトまでです
 inventory-shrunk = ファイルは { $was } バイトでしたが、今は { $now } バイトです。{ $len } バイトのうち { $left } バイトしか残っていません
 inventory-changed = 読んでいる間にファイルが変更されました
 inventory-any-form = ELF か Windows のファイル、コードオブジェクト、オフロードバンドル、CCOB、kpack アーカイブ、SPIR-V モジュールのいずれか
 inventory-entry-magic = ELF、SPIR-V、LLVM bitcode のいずれでもない
 inventory-host-entry = ホスト用のエントリですが、デバイスコードを含んでいます
 inventory-descriptors = { $all } 個のカーネル記述子のうち、メタデータにあるのは { $described } 個です
-inventory-noted-kernels = 版 2 のメタデータにある { $all } 個のカーネルのうち、{ $kernels } 個しか見つかりません
+inventory-noted-kernels = バージョン 2 のメタデータにある { $all } 個のカーネルのうち、{ $kernels } 個しか見つかりません
 inventory-no-archive = デバイスコードは別のアーカイブにありますが、{ $paths } に見つかりません
 inventory-which-archive = コードは kpack アーカイブにあるとされていますが、どのアーカイブかがファイルに書かれていません
 inventory-no-sections = セクションヘッダーがないため、デバイスコードの位置が分かりません

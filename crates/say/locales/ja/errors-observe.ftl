@@ -1,4 +1,4 @@
-observe-several = { $file } には { $targets } 用のコードがあります。どれかを --target-a と --target-b で指定してください
+observe-several = { $file } には { $targets } 用のコードがあります。--target-a と --target-b で選んでください
 observe-process-gone = プロセス { $pid } はありません
 observe-process-refused = プロセス { $pid }（{ $name }）は別のユーザーのものなので /proc/{ $pid }/{ $what } を読めません。そのユーザーか root で実行してください
 observe-process-io = /proc/{ $pid }/{ $what } を読めません: { $source }

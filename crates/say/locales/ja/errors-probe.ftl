@@ -1,5 +1,5 @@
 probe-interrupted = シグナルで停止しました
-probe-busy = サーバーが混んでいます。{ $status } の応答が { $times } 回続きました（{ $said }）
+probe-busy = サーバーが混雑しています。{ $status } の応答が { $times } 回続きました（{ $said }）
 probe-too-many = リクエストが { $most } 件を超えました
 probe-request-lost = リクエストが失われました
 probe-unprepared = 準備ができていません

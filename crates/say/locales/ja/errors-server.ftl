@@ -1,4 +1,4 @@
-server-contradiction-model = モデル { $asked } への問い合わせに { $answered } が応答しました
+server-contradiction-model = モデル { $asked } へのリクエストに { $answered } が応答しました
 server-contradiction-cached = キャッシュから { $cached } トークン、プロンプトは { $sent } トークン
 server-contradiction-evaluated = 評価したのは { $evaluated } トークン、プロンプトは { $sent } トークン
 server-contradiction-sum = 評価した { $evaluated } トークンとキャッシュの { $cached } トークンの和が、プロンプトの { $sent } トークンと一致しません
@@ -15,7 +15,7 @@ server-counts-no-json = JSON ではありません。先頭は "{ $start }" で�
 server-counts-cut = ストリームが最後の部分の前で終わりました（受信したのは { $parts } 個）。途中で切れています
 server-counts-no-counts = トークン数の項目がありません
 server-counts-nothing = 何も評価されていません。モデルを{ $what }しただけです
-server-counts-unfinished = 応答が未完了だと示しています（{ $field }: false）
+server-counts-unfinished = 応答が未完了です（{ $field }: false）
 server-counts-contradictory = 応答が矛盾しています: { $why }
 server-missing = Ollama にモデル { $wanted } はありません。利用できるモデル: { $there }
 server-empty = Ollama にモデルがありません。先に pull してください

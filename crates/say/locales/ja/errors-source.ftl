@@ -47,7 +47,7 @@ source-cmake-defines = { $file }: define が { $most } 個を超えています
 source-history-nothing = { $since } と { $until } の間に GPU バックエンドを変更するコミットはありません。示せる履歴がありません
 source-history-no-ancestor = { $since } は { $until } に至る経路にありません。履歴は本線（最初の親）に沿って祖先から子孫へ進みます。古い方を --since に指定してください。互いに祖先でない 2 つのリビジョンは `diff` で比較できます
 source-atlas-not-ours = { $folder } にはアトラスではないファイルが入っています。空のフォルダーか新しいフォルダーを指定してください
-source-atlas-other-question = { $folder }/state.json は別の問いか別の版のものです。別のフォルダーを指定するか、このフォルダーを削除してください
+source-atlas-other-question = { $folder }/state.json は、別のオプションまたは別のバージョンで書き出されたものです。別のフォルダーを指定するか、このフォルダーを削除してください
 source-atlas-no-release = { $repo } に読めるリリースがありません。b6000 のようなタグがありません{ $since }
 source-atlas-since = （{ $since } 以降）
 
@@ -163,5 +163,5 @@ source-open-vulkan-tile = 選ばれるタイルが不明です
 source-open-vulkan-aligned = 行のアラインメントが不明です
 source-open-vulkan-types = 対象の型が不明です
 source-open-vulkan-no-name = ツリーには、これらの型に対応するパイプライン名がありません
-source-open-vulkan-other = この積は { $name } に渡され、そこから先は追跡していません
+source-open-vulkan-other = この行列積は { $name } に渡され、そこから先は追跡していません
 source-shape-part = { $part }: { $why }

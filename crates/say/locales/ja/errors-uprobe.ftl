@@ -1,4 +1,4 @@
-uprobe-bad-jump = BPF プログラムの命令 { $at } のジャンプ先がありません
+uprobe-bad-jump = BPF プログラムの命令 { $at } のジャンプ先が無効です
 uprobe-give-path = -- の後にプログラムのパスを指定してください
 uprobe-processes = プロセスについての Linux カーネルの記録（perf_event_open）
 uprobe-perfmon = root で実行するか、プログラムに CAP_PERFMON を与えてください

@@ -1,10 +1,10 @@
 watch-import-slow = { $path }: 読み込みに { $seconds } 秒以上かかったため打ち切りました。実行のより短い区間を書き出してください
-watch-import-view = { $path }: プロファイルでは表のはずの { $name } がビューです。ビューは任意のクエリを実行できるため、読みません
-watch-import-no-table = { $path } は SQLite データベースですが、プロファイルの表（rocpd_kernel_dispatch、CUPTI_ACTIVITY_KIND_KERNEL）がひとつもありません。カーネルを含まないプロファイルにもこの表はありません。ある表: { $tables }
+watch-import-view = { $path }: プロファイルではテーブルのはずの { $name } がビューです。ビューは任意のクエリを実行できるため、読みません
+watch-import-no-table = { $path } は SQLite データベースですが、プロファイルのテーブル（rocpd_kernel_dispatch、CUPTI_ACTIVITY_KIND_KERNEL）がひとつもありません。カーネルを含まないプロファイルにもこのテーブルはありません。含まれるテーブル: { $tables }
 watch-import-csv = { $path } の { $line } 行目: { $why }
 watch-nodes-ended = デバイスファイルを見る前にプロセスが終了していました
 watch-nodes-refused = デバイスファイルを見られません（/proc/{ $pid }/{ $file }: { $source }）。root かそのユーザーで実行してください
-watch-record-unknown = 起動の記録でも、プロファイル（rocprofv3、Nsight Systems）でも、既知のログ（AMD_LOG_LEVEL、ROCBLAS_LAYER、TENSILE_DB、HIPBLASLT_LOG_MASK）でもなく、llama.cpp や Ollama の出力もありません: { $error }
+watch-record-unknown = 起動トレースでも、プロファイル（rocprofv3、Nsight Systems）でも、既知のログ（AMD_LOG_LEVEL、ROCBLAS_LAYER、TENSILE_DB、HIPBLASLT_LOG_MASK）でもなく、llama.cpp や Ollama の出力もありません: { $error }
 watch-blind-layer = whichkernel のレイヤーを通して Vulkan デバイスを開いたプロセスがなく、何も観測できませんでした。Vulkan のプログラムですか。ローダーはドライバーを見つけていますか。`whichkernel doctor` で確認できます
 watch-blind-no-dispatch = プログラムは Vulkan デバイスを開きましたが、何もディスパッチしませんでした。CPU または別のバックエンドで計算したため、カーネルは表示できません
 watch-blind-probes = 観測中にプローブの入った GPU ランタイム（libamdhip64、libcuda、libvulkan）がこれらのプロセスになく、何も観測できませんでした。目的のプロセスですか。読み込んだものは `whichkernel inspect PID` で確認できます

@@ -2,7 +2,7 @@
 gemm-asked = { $product }、{ $gpu }（{ $target }）、{ $runtime } の { $library } { $version }
 gemm-chosen = ソリューション { $index }
 gemm-set = { $count } 個のソリューションのいずれか。このサイズの行がどの表にもないため、ライブラリはメモリ上で先にあるものを選びます
-gemm-none = ソリューションなし。この積に使えるものがないか、ライブラリが呼び出しを拒否します
+gemm-none = ソリューションなし。この行列積に使えるものがないか、ライブラリが呼び出しを拒否します
 gemm-gemv = rocBLAS は Tensile のソリューションではなく自身の gemv カーネルを呼び出します
 gemm-not-computed = 計算できません: { $why }
 gemm-why-version = { $version } の規則は実際のライブラリと比較されていません
@@ -12,12 +12,12 @@ gemm-why-missing = { $file } がありません
 gemm-why-solution = カタログが参照するソリューション { $index } が存在しません
 gemm-why-damaged = { $file } を読めません（{ $why }）
 gemm-why-altered = { $file } はパッケージのファイルと異なります。ランタイムを取得し直してください
-gemm-why-hands-over = この rocBLAS は hipBLASLt とリンクされており、カタログの外の規則で一部の積を hipBLASLt に渡します
+gemm-why-hands-over = この rocBLAS は hipBLASLt とリンクされており、カタログの外の規則で一部の行列積を hipBLASLt に渡します
 gemm-why-empty = サイズに 0 があります
 gemm-why-too-large = ライブラリのインターフェースで表せないサイズがあります
 gemm-why-pointers = ポインター配列による hipBLASLt の呼び出しには対応していません
-gemm-why-grouped = グループ化された積には対応していません
-gemm-why-unclear = 積の指定に解釈できない語があります
+gemm-why-grouped = グループ化された行列積には対応していません
+gemm-why-unclear = 行列積の指定に解釈できない語があります
 gemm-kernel = カーネル
 gemm-tile = タイル
 gemm-tile-text = { $m } x { $n } x { $k }
@@ -43,7 +43,7 @@ gemm-otherwise = 選択が変わる条件
 gemm-same = 同じ
 gemm-of-runtime = { $runtime } の { $library } { $version }
 gemm-column-what = 条件
-gemm-column-id = 積
+gemm-column-id = 行列積
 gemm-column-verdict = 判定
 gemm-column-index = 番号
 gemm-column-tile = タイル
@@ -55,16 +55,16 @@ gemm-verdict-gemv = gemv
 gemm-verdict-not-computed = 計算不可
 gemm-limits = カタログから計算した、ライブラリが選ぶカーネルです。速度は測定していません
 gemm-diff-summary = { $total ->
-   *[other] 積 { $total } 個: 同じ { $same }、別のタイル { $tile }、タイルは同じで別のカーネル { $kernel }、その他の変化 { $other }、計算不可 { $unknown }
+   *[other] 行列積 { $total } 個: 同じ { $same }、別のタイル { $tile }、タイルは同じで別のカーネル { $kernel }、その他の変化 { $other }、計算不可 { $unknown }
 }
-gemm-diff-none = 比較した積はありません
+gemm-diff-none = 比較した行列積はありません
 gemm-diff-change = 変化
 gemm-diff-tile = 別のタイル
 gemm-diff-kernel = 別のカーネル
 gemm-diff-other = 別の答え
 gemm-diff-unknown = 計算不可
 gemm-diff-more = { $count ->
-   *[other] ほかに { $count } 個の積が異なります。--format csv ですべて表示します
+   *[other] ほかに { $count } 個の行列積が異なります。--format csv ですべて表示します
 }
 gemm-map-title = { $runtime } の { $library } { $version }、{ $gpu }（{ $target }）: { $type } { $trans }、K = { $k }
 gemm-map-axes = 行は M、列は N、セルはマクロタイルの M x N
@@ -76,7 +76,7 @@ gemm-lint-island = 孤立した行: タイルがすべての隣接行の 16 分�
 gemm-lint-duplicate = キーの重複: 1 つのサイズに複数のソリューション。使われるのは最初の 1 つだけ
 gemm-lint-never-named = どの表からも参照されないソリューション
 gemm-lint-no-fallback = 完全一致の表のみ: それ以外のサイズの答えはメモリアドレスの順で決まる
-gemm-lint-other-units = 特定の計算ユニット数だけを対象とする行
+gemm-lint-other-units = 特定の演算ユニット数だけを対象とする行
 gemm-lint-unreadable = 読めないファイル
 gemm-lint-row = （{ $key }）タイル { $tile }、隣接 { $neighbours }（{ $leaf }）
 gemm-lint-row-copied = （{ $key }）タイル { $tile }、隣接 { $neighbours }（{ $leaf } と、同じ表を持つほか { $more } 個のリーフ）
@@ -97,11 +97,11 @@ gemm-launched-section = ライブラリのカタログにある BLAS カーネ�
 gemm-launched-row = { $kernel }: ソリューション { $solutions }、{ $leaf }（{ $catalog }）の { $rows } 行が参照
 gemm-launched-other = ライブラリは別のカーネルを起動しました: { $kernel }
 gemm-page-title = { $target } における { $library } のマクロタイル（K = { $k }）
-gemm-page-lead = { $gpu }（{ $target }）、{ $runtime } の { $library }: { $type } { $trans }、K = { $k }。行が M、列が N です。各セルは、その積に対してライブラリが選ぶマクロタイルです。
+gemm-page-lead = { $gpu }（{ $target }）、{ $runtime } の { $library }: { $type } { $trans }、K = { $k }。行が M、列が N です。各セルは、その行列積に対してライブラリが選ぶマクロタイルです。
 gemm-page-shade = 色が濃いほどタイルが大きくなります。
 gemm-page-set = 複数のソリューションから、メモリ上の順序で 1 つが選ばれます
 gemm-page-none = ソリューションなし、または rocBLAS 自身の gemv カーネル
 gemm-page-unknown = 計算できません
 gemm-page-tiles = タイル
-gemm-page-count = 積の数
+gemm-page-count = 行列積の数
 gemm-page-written = 書き出しました: { $index }

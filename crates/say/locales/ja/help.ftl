@@ -1,8 +1,8 @@
 # What stands around the texts of `--help`, and what is wrong with a command line
 help-examples = 例:
-help-exit-codes = 終了コード: 0 正常、1 指定した検査が不成立、2 実行できず。
-help-exit-codes-check = 終了コード: 0 正常、1 { $what }、2 実行できず。
-help-exit-codes-plain = 終了コード: 0 正常、2 実行できず。
+help-exit-codes = 終了コード: 0 正常、1 指定した検査が不成立、2 実行不可。
+help-exit-codes-check = 終了コード: 0 正常、1 { $what }、2 実行不可。
+help-exit-codes-plain = 終了コード: 0 正常、2 実行不可。
 exit-check = 成立するはずの主張が反証されたか未確定
 exit-diff = 選択が異なる
 exit-doctor = 問題があり --strict が指定された
@@ -23,18 +23,18 @@ help-flag-help = ヘルプを表示する
 help-flag-version = バージョンを表示する
 help-values = [指定できる値: { $value }]
 help-default = [既定値: { $value }]
-usage-invalid-value = '{ $arg }' に値 '{ $value }' は指定できません。
-usage-unknown-argument = '{ $arg }' という引数はありません。
-usage-unknown-command = '{ $command }' というコマンドはありません。
-usage-no-equals = '{ $arg }' の値は = に続けて指定してください。
-usage-refused-value = '{ $arg }' に値 '{ $value }' は指定できません: { $why }
-usage-too-many = '{ $arg }' に値 '{ $value }' を追加できません。
-usage-too-few = '{ $arg }' の値が足りません。
-usage-conflict = '{ $arg }' と '{ $prior }' は同時に指定できません。
+usage-invalid-value = 「{ $arg }」に値「{ $value }」は指定できません。
+usage-unknown-argument = 「{ $arg }」という引数はありません。
+usage-unknown-command = 「{ $command }」というコマンドはありません。
+usage-no-equals = 「{ $arg }」の値は = に続けて指定してください。
+usage-refused-value = 「{ $arg }」に値「{ $value }」は指定できません: { $why }
+usage-too-many = 「{ $arg }」に値「{ $value }」を追加できません。
+usage-too-few = 「{ $arg }」の値が足りません。
+usage-conflict = 「{ $arg }」と「{ $prior }」は同時に指定できません。
 usage-missing = 指定が足りません: { $arg }
 usage-missing-command = コマンドを指定してください。
 usage-not-utf8 = UTF-8 として正しくない引数があります。
 usage-other = コマンドラインを解釈できません。
-usage-near = {" "}もしかして: '{ $near }'
+usage-near = {" "}もしかして: 「{ $near }」
 usage-more = 詳しくは --help
 man-written = マニュアルページを { $dir } に書き出しました。

@@ -7,5 +7,5 @@ investigate-can-close = ここにないもの: { $what }（{ $size }）。これ
 investigate-did-close = { $what } により、{ $of } 件のうち { $count } 件を判定できました。
 investigate-step-source = { $name } のソース（{ $commit }）
 investigate-step-debian = Debian の ROCm 版 llama.cpp
-investigate-could-not-look = 観測できず: { $who }。{ $first }: { $why }
+investigate-could-not-look = 実行できなかった観測手段: { $who }。{ $first }: { $why }
 investigate-begun = { $path } を作成しました。内容を確認してから実行してください: whichkernel investigate { WORD($path) }

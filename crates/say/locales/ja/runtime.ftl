@@ -23,7 +23,7 @@ runtime-progress-unpack = 展開中: { $percent } %（{ $package }）
 runtime-added = { $name } を追加しました: { $files } ファイル、{ $size }、場所は { $path }
 runtime-refused = 書き込まなかったもの: { $entry }
 runtime-fetch-reading = 署名付きのアーカイブ索引を読んでいます...
-runtime-fetch-here = { $name } はすでにキャッシュにあります: { $packages } パッケージ、{ $files } ファイル、{ $size }、場所は { $path }（新しい版を確認するには --update）
+runtime-fetch-here = { $name } はすでにキャッシュにあります: { $packages } パッケージ、{ $files } ファイル、{ $size }、場所は { $path }（新しいバージョンを確認するには --update）
 runtime-fetched = { $name } を取得しました: { $packages } パッケージ、{ $files } ファイル、{ $size }、場所は { $path }
 runtime-fetch-declined = 何も取得しませんでした。
 runtime-fetch-needs-yes = ここでは確認を求められません。続けるには --yes を付けてください
@@ -34,7 +34,7 @@ runtime-plan-size-targets = ダウンロード量: { $download }、展開後: { 
 runtime-plan-left-out = 含めないもの: { $package }（{ $reason }）
 runtime-plan-signatures = 署名とハッシュは apt が検証します。ただし、この専用の apt ルートでは、Release ファイルの Valid-Until だけは確認しません
 runtime-why-part = 指定されていない構成 { $part } のパッケージです
-runtime-why-debconf = インストール時の質問用です。ここでは何もインストールしません
+runtime-why-debconf = インストール時に質問するためのパッケージです。ここでは何もインストールしません
 runtime-why-download = モデルのダウンロード用です。ここではモデルをパスで指定します
 runtime-why-rocsolver = GPU 版 LAPACK です。ggml は使いません
 

@@ -18,7 +18,7 @@ site-evidence = 規則と証拠
 site-note = メモ
 site-open = 未解決
 site-answered = 回答あり
-site-blocked = 観測できず
+site-blocked = 観測不可
 site-looked = 観測済み
 site-possible = ここで実行できる
 site-not-possible = ここでは実行できない
@@ -202,8 +202,8 @@ site-questions-answer = 問い { $questions } 件と主張 { $claims } 件が未
     [0] { $commands } 個のコマンドですべて判定できます
    *[other] { $commands } 個のコマンドで、主張 { $left } 件を除いて判定できます
    }。
-site-h-unclosable = この版では判定できないもの
-site-unclosable = 未確定の主張のうち { $count } 件は、確認できる観測手段がないか、この版に対応するコマンドがありません。
+site-h-unclosable = このバージョンでは判定できないもの
+site-unclosable = 未確定の主張のうち { $count } 件は、確認できる観測手段がないか、このバージョンに対応するコマンドがありません。
 site-questions-none = 未解決の問いや主張はありません。
 site-questions-unstated = この調査には、主張も問いもありません。
 site-closes = 主張 { $claims } 件、問い { $questions } 件を判定
@@ -218,7 +218,7 @@ site-worklog-question = いつ、何をして、どのような結果だった�
 site-worklog-answer = { $days } 日間で { $entries } 件の記録。観測できなかったのは { $blocked } 回。手書きのメモは { $notes } 件。
 site-worklog-caption = **書き込まれた行数**（棒の長さは平方根）。破線は、観測手段が観測できなかったもの。失敗した試みも記録します。
 site-worklog-empty = 台帳は空です
-site-worklog-blocked = 観測できず: { $why }
+site-worklog-blocked = 観測不可: { $why }
 site-lesson = 対処: { $fix }
 site-observations-question = 何を、どの観測手段で、どの対象について観測したか
 site-observations-answer = 台帳の観測 { $total } 件すべてです。

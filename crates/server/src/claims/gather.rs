@@ -85,7 +85,7 @@ impl Gatherer {
         }
     }
 
-    /// Everything that was claimed so far.
+    /// Returns all claims found so far.
     pub fn finish(mut self) -> Claims {
         self.look();
         for (label, mut file) in std::mem::take(&mut self.logs) {
@@ -124,7 +124,7 @@ fn children(pid: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
 }
 
-/// These processes and all their descendants.
+/// Returns these processes and all their descendants.
 pub fn tree(roots: Vec<u32>) -> BTreeSet<u32> {
     let (mut found, mut waiting) = (BTreeSet::new(), roots);
     while let Some(pid) = waiting.pop() {

@@ -66,7 +66,7 @@ pub fn of_log(file: &str, text: &str, into: &mut Claims) {
     }
 }
 
-/// One line; `number` counts from 1.
+/// Reads one line; `number` counts from 1.
 pub fn of_line(file: &str, number: usize, line: &str, into: &mut Claims) {
     // Ollama's request to unload a model has the same fields.
     if line.contains("Operation:close") {

@@ -62,7 +62,7 @@ impl Meaning {
     }
 }
 
-/// Where a claim was read.
+/// The source of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     Log {
@@ -95,7 +95,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub meaning: Meaning,
-    /// The server's own words.
+    /// The claim as the server wrote it.
     pub said: String,
     pub origin: Origin,
 }
@@ -116,7 +116,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Adds everything that another look found.
+    /// Adds the claims of another reading.
     pub fn merge(&mut self, other: Claims) {
         other.list.into_iter().for_each(|claim| self.put(claim));
         self.blocks = other.blocks.or(self.blocks);
@@ -126,7 +126,7 @@ impl Claims {
         self.unread.extend(other.unread);
     }
 
-    /// A later line of a log, or a later look, replaces an earlier claim from the same place.
+    /// A later line of a log, or a later reading, replaces an earlier claim from the same source.
     fn put(&mut self, claim: Claim) {
         let same = |known: &Claim| {
             known.meaning.key() == claim.meaning.key()

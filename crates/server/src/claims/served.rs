@@ -23,7 +23,7 @@ impl Before {
     }
 }
 
-/// In the form of `ollama ps` (Ollama cmd/cmd.go).
+/// The split of a model in the form of `ollama ps` (Ollama cmd/cmd.go).
 pub fn processor(size: u64, vram: u64) -> String {
     match (size, vram) {
         (_, 0) => "100% CPU".to_owned(),

@@ -219,7 +219,7 @@ fn evidence_list(study: &Study<'_>, found: &[Found]) -> Markup {
     }
 }
 
-/// Other subjects, each with its own grade.
+/// Observations of other subjects, each with its own grade.
 fn elsewhere(study: &Study<'_>, topic: &str, others: &[(evidence::Subject, Vec<Found>)], folded: bool) -> Markup {
     let columns = [col(study, "site-col-subject"), col(study, "site-col-seen"), col(study, "site-col-grade-there")];
     let row = |(subject, found): &(evidence::Subject, Vec<Found>)| {

@@ -201,7 +201,7 @@ const NOT: &str = "not observed";
 /// A property of the generations: its name, and each target's value with its source.
 struct Line {
     key: &'static str,
-    /// The topic of its observations.
+    /// The topic of the observations in this row.
     topic: &'static str,
     cells: Vec<(Markup, String)>,
 }

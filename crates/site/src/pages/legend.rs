@@ -6,7 +6,7 @@ use crate::parts;
 use evidence::Rung;
 use maud::{Markup, html};
 
-/// In English alphabetical order; each has `site-term-NAME` and `site-term-NAME-is`.
+/// The terms in English alphabetical order; each has `site-term-NAME` and `site-term-NAME-is`.
 const TERMS: &[&str] = &[
     "artifact",
     "blas",

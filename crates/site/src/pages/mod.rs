@@ -28,7 +28,7 @@ pub fn without_content(study: &Study<'_>) -> BTreeSet<&'static str> {
     NAV.iter().copied().filter(|page| !has_content(study, page)).collect()
 }
 
-/// Whether there is something to show on it.
+/// Whether the page has any content.
 fn has_content(study: &Study<'_>, page: &str) -> bool {
     let seen = |topics: &[&str]| topics.iter().any(|topic| study.facts(topic).next().is_some());
     let looked = |topic: &str| {

@@ -13,17 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 struct Who<'a> {
-    /// The rungs that it could see, according to this build.
+    /// The rungs that the observer could see, according to this build.
     sees: BTreeSet<Rung>,
     /// The number of observations per rung.
     saw: BTreeMap<Rung, usize>,
     failures: Vec<Failure<'a>>,
-    /// The time of its last successful run, by machine and rung.
+    /// The time of the observer's last successful run, by machine and rung.
     looked: BTreeMap<(Machine<'a>, Rung), &'a str>,
     certified: Option<&'a str>,
 }
 
-/// The ledger that first recorded it, and the host that it names.
+/// The ledger that first recorded the failure, and the host that it names.
 type Machine<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// A run that failed, or that changed the observed program.
@@ -41,13 +41,13 @@ enum What<'a> {
 }
 
 impl<'a> Who<'a> {
-    /// When the same observer later looked successfully, on the same machine and rung.
+    /// The time of the next successful run of the same observer, on the same machine and rung.
     fn since(&self, failure: &Failure<'a>) -> Option<&'a str> {
         let last = self.looked.get(&(failure.machine, failure.rung)).copied();
         last.filter(|last| *last > failure.time)
     }
 
-    /// The current obstacles: failures after which it has not looked successfully.
+    /// The current obstacles: failures that no later success has resolved.
     fn current(&self) -> impl Iterator<Item = &Failure<'a>> {
         self.failures.iter().filter(|failure| self.since(failure).is_none())
     }

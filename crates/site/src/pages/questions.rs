@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 /// Whether a command can be run here, or its missing prerequisites.
 pub fn here(study: &Study<'_>, next: &Next) -> Markup {
-    // What this machine has says nothing to a stranger.
+    // The state of this machine is irrelevant to other readers.
     if study.input.published.is_some() {
         return Markup::default();
     }

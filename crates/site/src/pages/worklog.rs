@@ -1,4 +1,4 @@
-//! The worklog: the records of each observer by day, with people's notes in between.
+//! The worklog: the records of each observer by day, with the notes of users in between.
 
 use crate::csv;
 use crate::input::Study;

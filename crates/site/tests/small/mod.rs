@@ -101,7 +101,7 @@ fn build(each: u32, live: Option<&str>) -> Site {
         "isa",
         Subject::host("box"),
         Finding::Blocked {
-            why: "none has code for the target".to_owned(),
+            why: "none of the files has code for the target".to_owned(),
             fix: "whichkernel runtime fetch".to_owned(),
             said: Some(say::say!("observe-no-target-code")),
         },

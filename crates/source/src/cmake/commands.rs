@@ -133,8 +133,8 @@ impl Cmake<'_> {
         }
     }
 
-    /// Which variables a command makes unknown, or known again, besides its other effects. `vague`: an argument is
-    /// unknown.
+    /// The variables that a command makes unknown, or known again, in addition to its other effects. `vague`: an
+    /// argument is unknown.
     fn weigh(&mut self, name: &str, args: &[String], vague: bool) {
         let first = args.first().cloned().unwrap_or_default();
         match name {

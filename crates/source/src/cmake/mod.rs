@@ -25,20 +25,20 @@ use variables::split;
 /// The result of evaluating a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Build {
-    /// In the order of definition, each with the file and line that adds it.
+    /// The defines in the order of definition, each with the file and line that adds it.
     pub defines: Vec<(String, String)>,
-    /// A source file and a define that applies to it alone.
+    /// A source file, and a define that applies only to it.
     pub of_file: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<String>,
-    /// All options met, with their values.
+    /// All options in the files, with their values.
     pub options: BTreeMap<String, String>,
     /// Defines for which these files do not settle whether the backend gets them: the decision is not in the tree, or
     /// the construct is not supported.
     pub unsure: BTreeSet<String>,
-    /// Those of them with an unknown value.
+    /// The options among them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
-    /// Where reading stopped: everything after it is unknown.
+    /// The position at which reading stopped; everything after it is unknown.
     pub unread: Option<Message>,
     /// The targets and their sources.
     pub targets: Targets,
@@ -389,7 +389,7 @@ impl<'t> Cmake<'t> {
         }
         let args = self.expand(args);
         self.run_called(function, args);
-        // Its parameters are local.
+        // The parameters of the function are local variables.
         for name in function.params.iter().map(String::as_str).chain(["ARGN", "ARGV"]) {
             for (now, before) in [(&mut self.vague, &vague), (&mut self.longer, &longer)] {
                 match before.contains(name) {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// In lower case: CMake's command names are case-insensitive.
+    /// The name in lower case, because CMake's command names are case-insensitive.
     pub name: String,
     pub line: usize,
-    /// Its file, and the range between its parentheses. Most commands are skipped without parsing their arguments.
+    /// The text of the file, and the range between the command's parentheses. Most commands are skipped without parsing
+    /// their arguments.
     text: Arc<str>,
     inside: Range<usize>,
 }
@@ -28,7 +29,7 @@ enum Written<'a> {
     Bare(&'a str),
     /// Including the quotes.
     Quoted(&'a str),
-    /// Without the brackets.
+    /// The text without the brackets.
     Bracket(&'a str),
 }
 

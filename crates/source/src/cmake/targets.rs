@@ -16,9 +16,9 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Compiled {
     Yes,
-    /// The build's own list excludes it.
+    /// The build's own list excludes the file.
     No,
-    /// Undecided because of this command.
+    /// It is unknown whether the build compiles the file, because of this command.
     Unknown(String),
     /// No target has a file in that directory.
     NotListed,
@@ -33,7 +33,7 @@ pub struct Targets {
     /// The build file of the backend itself was read.
     pub has_backend: bool,
     /// The directory of the dispatcher, and the targets that contain the dispatcher. These decide about files in and
-    /// below the directory, except at the root of a tree: there, files of other targets stand beside the dispatcher.
+    /// below the directory, except at the root of a tree: there, files of other targets are next to the dispatcher.
     home: String,
     of_home: Vec<String>,
     /// The targets that have a file of a directory.
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_target_beside_the_backend_counts_only_at_the_root() {
-        // The layout of llama.cpp until February 2024: ggml.c stands beside the dispatcher in a target of its own.
+        // The layout of llama.cpp until February 2024: ggml.c is next to the dispatcher in a target of its own.
         let flat = targets(&[("ggml", &["ggml.c"]), ("ggml-rocm", &["ggml-cuda.cu"])], "ggml-cuda.cu");
         assert_eq!(flat.compiled("ggml.c"), Compiled::Yes);
         assert_eq!(flat.compiled("ggml-opencl.cpp"), Compiled::No);

@@ -8,7 +8,7 @@ use super::{Cmake, Command, join, matching};
 /// Packages without which there is no backend to evaluate.
 pub(super) const OWN_SDK: &[&str] = &["CUDAToolkit", "MUSAToolkit", "hip", "hipblas", "rocblas", "Threads"];
 
-/// Variables that a builder sets, besides those of a machine or a compiler.
+/// Variables that a builder sets, in addition to those of a machine or a compiler.
 const BUILDERS: &[&str] = &["CMAKE_HIP_ARCHITECTURES", "CMAKE_CUDA_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"];
 
 /// Whether a variable comes from outside the tree. An assumed value is not an answer, unless the tree or the user sets
@@ -102,7 +102,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Whether it is already defined, so that defining it again changes nothing.
+    /// Whether the name is already defined, so that defining it again changes nothing.
     fn is_defined(&self, define: &str) -> bool {
         let define = define.strip_prefix("-D").unwrap_or(define);
         let name = define.split('=').next().unwrap_or_default();

@@ -30,7 +30,7 @@ pub struct GraphAnswer {
     pub commit: Option<String>,
     /// The model's file.
     pub model: String,
-    /// null for a graph from a file.
+    /// The model's architecture; null for a graph from a file.
     pub architecture: Option<String>,
     pub target: String,
     pub card: Option<String>,
@@ -57,7 +57,7 @@ impl answer::Answer for GraphAnswer {
 /// One evaluation of a number of tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GraphEvaluation {
-    /// null for a graph from a file.
+    /// The number of columns; null for a graph from a file.
     pub columns: Option<i64>,
     /// Positions of the KV cache that attention reads.
     pub positions: Option<i64>,
@@ -98,7 +98,7 @@ pub struct GraphReads {
 pub struct GraphStep {
     /// The index of the first node.
     pub node: usize,
-    /// Its name in llama.cpp.
+    /// The name of the node in llama.cpp.
     pub name: String,
     /// Operations; more than one if nodes are fused.
     pub operations: Vec<String>,
@@ -126,7 +126,7 @@ pub struct GraphLaunch {
     pub arguments: Vec<(String, Argument)>,
     /// Whether a library function does it; the library's own kernels are unknown.
     pub library: bool,
-    /// null if the source alone does not determine it, and for a library call.
+    /// The grid; null if the source alone does not determine it, and for a library call.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
     /// Dynamic shared memory of a block in bytes.

@@ -21,18 +21,18 @@ pub struct Code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CodeUsed {
     pub file: String,
-    /// Kernels in it that the GPU can run.
+    /// The number of kernels in the file that the GPU can run.
     pub kernels: u64,
 }
 
 impl Code {
-    /// From compiler symbols. Instances that differ only in types share one name here; if their resources differ, none
-    /// of them is known.
+    /// Creates the code from compiler symbols. Instances that differ only in types share one name here; if their
+    /// resources differ, none of them is known.
     pub fn new<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, Resources)>) -> Code {
         Code::of(file, kernels.into_iter().map(|(symbol, needs)| (symbol, Needs::Amd(needs))))
     }
 
-    /// The same for cubins.
+    /// The same for kernels in cubins.
     pub fn of_cubins<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, CubinNeeds)>) -> Code {
         Code::of(file, kernels.into_iter().map(|(symbol, needs)| (symbol, Needs::Nvidia(needs))))
     }

@@ -16,14 +16,14 @@ pub struct RecordedLaunch {
     /// None for a call into a library.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
-    /// Whether the driver refused it, so that it did not run.
+    /// Whether the driver refused the launch, so that it did not run.
     pub refused: bool,
 }
 
-/// One recorded evaluation.
+/// A recorded evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenRun {
-    /// Its number in the trace.
+    /// The evaluation's number in the trace.
     pub evaluation: u64,
     pub launches: Vec<RecordedLaunch>,
     /// Whether the writer states that the record is complete: a launch that is not in it did not happen.
@@ -178,7 +178,8 @@ fn show_full(seen: &RecordedLaunch) -> String {
     }
 }
 
-/// Whether a symbol has the predicted template arguments, given that the numbers match; None if not all are known.
+/// Whether a symbol has the predicted template arguments, given that the numbers match; None if some of the arguments
+/// are unknown.
 fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
     let Some(seen) = symbol::arguments(kernel) else {

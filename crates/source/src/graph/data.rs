@@ -5,7 +5,7 @@ use super::{Graph, Read, Tensor};
 use cxx::eval::Arrival;
 use std::rc::Rc;
 
-/// The known data.
+/// The data of tensors that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Data {
     #[default]

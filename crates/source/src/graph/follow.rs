@@ -31,9 +31,9 @@ pub(super) struct GraphSession<'p> {
 /// The result of one way through the code.
 pub(super) struct End {
     pub launches: Vec<Launched>,
-    /// Copies and fills that the driver is asked for.
+    /// Copies and fills that are requested from the driver.
     pub moves: Vec<Launched>,
-    /// How many nodes it covers.
+    /// The number of nodes that the call covers.
     pub nodes: usize,
     /// The number of copies from the GPU with known bytes.
     pub read: usize,

@@ -19,7 +19,7 @@ pub struct Written {
     pub ran: Option<Ran>,
 }
 
-/// Where and when a graph was computed.
+/// The backend and the time at which a graph was computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub process: u64,
@@ -36,7 +36,7 @@ pub struct Ran {
 pub struct Read {
     pub from: i64,
     pub length: usize,
-    /// None if they were not recorded.
+    /// None if the bytes were not recorded.
     pub bytes: Option<Vec<u8>>,
 }
 

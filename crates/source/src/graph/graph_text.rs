@@ -107,9 +107,9 @@ impl Graph {
 struct Told<'t> {
     name: &'t str,
     tensor: Tensor,
-    /// How often the whole graph uses it, if given.
+    /// How often the whole graph uses the tensor, if given.
     used: Option<i64>,
-    /// It is computed, but not in this graph.
+    /// The tensor is computed, but not in this graph.
     elsewhere: bool,
 }
 
@@ -265,7 +265,7 @@ mod tests {
             assert!(told(bad).starts_with("line 1 is not a tensor"), "{bad}: {}", told(bad));
         }
         for bad in ["x = F32 4 of x+0", "y = ADD F32 4 from y"] {
-            assert!(told(bad).contains("no line above"), "{bad}: {}", told(bad));
+            assert!(told(bad).contains("not defined above"), "{bad}: {}", told(bad));
         }
         assert!(told("x = ADD F32 4 with 1,2,x").starts_with("line 1 is not a tensor"));
         assert!(told("x = ADD F32 99999999,99999999").contains("larger than any memory"));

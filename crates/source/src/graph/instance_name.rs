@@ -18,7 +18,7 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     Some((text.get(digits..digits.checked_add(length)?)?, text.get(digits.checked_add(length)?..)?))
 }
 
-/// The text after a function's name and parameter types; None if it contains anything unknown.
+/// The text after a function's name and parameter types; None if the name contains an unknown part.
 fn encoding(text: &str) -> Option<&str> {
     let (_, mut rest) = identifier(text.trim_start_matches('L'))?;
     if rest.starts_with('I') {

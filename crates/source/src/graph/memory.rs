@@ -17,7 +17,7 @@ impl Graph {
                 Some((root, offset)) => self.tensors.get(root).map_or(0, |root| root.address + offset),
                 None => {
                     let here = next;
-                    // Padding after each tensor, as for quantised rows.
+                    // Padding after each tensor, as for quantized rows.
                     next += (tensor.bytes() + 4 * ALIGNMENT + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
                     here
                 }

@@ -41,7 +41,7 @@ use std::borrow::Cow;
 /// The index of a tensor in [`Graph::tensors`].
 pub type Id = usize;
 
-/// One of `op_params`.
+/// A value of `op_params`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Param {
     Int(i64),
@@ -58,10 +58,10 @@ pub enum Home {
     Compute,
 }
 
-/// A tensor, and how it is made.
+/// A tensor, and the operation that computes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
-    /// The name that llama.cpp gives it: `attn_q-0`, `blk.0.attn_q.weight`.
+    /// The tensor's name in llama.cpp: `attn_q-0`, `blk.0.attn_q.weight`.
     pub name: String,
     /// `GGML_OP_NONE` for tensors that are not computed.
     pub op: Cow<'static, str>,
@@ -73,7 +73,7 @@ pub struct Tensor {
     pub view: Option<(Id, i64)>,
     pub params: Vec<Param>,
     pub home: Home,
-    /// The start of its memory.
+    /// The start address of the tensor's memory.
     pub address: i64,
     /// ggml's flags; None: only the flag that a node must be computed, and only on nodes.
     pub flags: Option<i64>,
@@ -107,7 +107,7 @@ impl Tensor {
         first + (1..4).map(|dim| (self.ne[dim] - 1) * self.nb[dim]).sum::<i64>()
     }
 
-    /// Whether it is only a view or nothing at all, so that no version launches anything for it.
+    /// Whether the node is only a view or a no-op, so that no version launches anything for it.
     pub fn is_view(&self) -> bool {
         self.ne.contains(&0)
             || matches!(

@@ -15,12 +15,12 @@ use cxx::ast::{Base, Function, Param};
 use say::say;
 use std::collections::BTreeMap;
 
-/// A node that launches something, or several nodes that are fused.
+/// A node that launches a kernel, or several fused nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeStep {
     /// The first node.
     pub node: usize,
-    /// How many nodes it covers; more than one if they are fused.
+    /// How many nodes the step covers; more than one if they are fused.
     pub nodes: usize,
     /// Launches in order. An unknown grid or block is None.
     pub launches: Vec<Launched>,
@@ -136,8 +136,8 @@ fn follow(
             step.nodes = 1;
         }
         step.open = step.open.or(doubt);
-        // Every node that computes launches something or lets the driver copy. If nothing was found, something was not
-        // understood.
+        // Every node that computes launches something or lets the driver copy. If none was found, the evaluation missed
+        // code that it does not support.
         if step.launches.is_empty() && step.open.is_none() && step.moves.as_ref().is_none_or(Vec::is_empty) {
             step.open = Some((String::new(), say!("source-open-no-launch")));
         }
@@ -151,7 +151,7 @@ fn unknown_step(node: usize, open: Option<Open>) -> NodeStep {
     NodeStep { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
 }
 
-/// How many of a program's copies from the GPU were made so far; None if unknown.
+/// How many of a program's copies from the GPU were made so far; None if the number is unknown.
 fn came(steps: &[NodeStep]) -> Option<usize> {
     steps.iter().map(|step| step.read).sum()
 }
@@ -229,7 +229,7 @@ fn left_out(program: &Program, dispatcher: &Function) -> Option<Result<(), Strin
 /// How a tree fuses nodes.
 enum Fusion {
     None,
-    /// By a function that receives the graph and a node.
+    /// Fused by a function that receives the graph and a node.
     By(u32),
     /// Inline in the loop over the nodes, at this position.
     Within(String),

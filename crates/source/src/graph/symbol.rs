@@ -198,7 +198,7 @@ fn builtin(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Whether the source and a symbol name the same thing; None if unknown.
+/// Whether the source and a symbol name the same thing; None if one of them is unknown.
 pub(super) fn same(declared: &Argument, seen: &Argument) -> Option<bool> {
     match (declared, seen) {
         (Argument::Number(a), Argument::Number(b)) => Some(a == b),

@@ -19,7 +19,7 @@ pub struct SeenEvaluation {
     pub launches: Vec<(At, RecordedLaunch)>,
 }
 
-/// When and where a launch happened.
+/// The time and the device of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At {
     pub process: u64,

@@ -1,4 +1,4 @@
-//! Finds expressions and statements that launch something, change a node or the graph, or may do so.
+//! Finds expressions and statements that launch a kernel, change a node or the graph, or may do so.
 
 use super::calls::{GRAPH, TENSOR, called, type_name};
 use super::harmless::{FIELDS, KEPT_GRAPH, MEMORY_WRITES, REORDERED, STD_WRITES};

@@ -1,9 +1,9 @@
 //! Compares the code between the backend's `graph_compute` and the dispatcher with known forms.
 //!
 //! The dispatcher's answer holds only if every node reaches it unchanged and nothing else is done for the node. The
-//! functions on the way are therefore read statement by statement. A statement that could skip a node, launch something
+//! functions on the way are therefore read statement by statement. A statement that could skip a node, launch a kernel
 //! or change a node makes the answer undetermined, unless it is known to do none of this for a single node. Fusion is
-//! reported beside an answer: a single node is never fused.
+//! reported in addition to an answer: a single node is never fused.
 
 mod calls;
 mod conditions;

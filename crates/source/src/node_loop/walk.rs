@@ -26,17 +26,17 @@ pub(super) enum Ends {
 /// The context of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
-    /// Before and around the loop over the nodes.
+    /// The statement is before or around the loop over the nodes.
     Outside,
     /// Directly in that loop: `continue` and `break` refer to it.
     Nodes,
-    /// In a switch in that loop: only `continue` refers to it.
+    /// The statement is in a switch in that loop: only `continue` refers to it.
     Switch,
-    /// In an inner loop.
+    /// The statement is in an inner loop.
     Inner,
-    /// In the function that fuses, which returns how many nodes are done.
+    /// The statement is in the function that fuses, which returns how many nodes are done.
     Fusing,
-    /// In a loop of that function.
+    /// The statement is in a loop of that function.
     FusingInner,
 }
 

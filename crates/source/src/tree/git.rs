@@ -188,7 +188,7 @@ pub(super) fn batch(dir: &Path, name: &str, keep: bool) -> Result<Batch, TreeErr
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// The id of its tree object.
+    /// The id of the commit's tree object.
     pub tree: String,
     /// Year, month, day.
     pub date: String,
@@ -274,7 +274,7 @@ pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
 }
 
 impl Batch {
-    /// The same as text. Readers of many revisions share the cached text.
+    /// Returns the same content as text. Readers of many revisions share the cached text.
     pub(super) fn text(&mut self, id: &str, path: &str) -> Result<Arc<str>, TreeError> {
         if let Some(text) = self.kept.as_ref().and_then(|kept| kept.texts.get(id)) {
             return Ok(text.clone());

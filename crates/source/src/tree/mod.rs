@@ -32,7 +32,7 @@ enum Store {
 
 /// An opened tree: a list of paths (with `/`, relative to its root), and their contents on demand.
 pub struct Tree {
-    /// As the user named it.
+    /// The tree's name as the user gave it.
     pub label: String,
     /// The commit, if the tree came from git or is a checkout with a readable HEAD.
     pub commit: Option<String>,

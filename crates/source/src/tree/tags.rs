@@ -8,7 +8,7 @@ use std::path::Path;
 pub struct Tag {
     pub name: String,
     pub commit: String,
-    /// The id of its tree object.
+    /// The id of the commit's tree object.
     pub tree: String,
     /// Year, month, day.
     pub date: String,

@@ -48,7 +48,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
 ];
 
 const VECTOR: &str = "ggml_vk_get_dequantize_mul_mat_vec";
-/// The same for experts.
+/// The same function for experts.
 const VECTOR_ID: &str = "ggml_vk_get_dequantize_mul_mat_vec_id";
 /// The prefix of the message of a run that ended with a choice.
 pub const CHOSEN: &str = "chosen ";

@@ -37,7 +37,7 @@ use unit::Unit;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanDeclared {
     pub tree: String,
-    /// Always `declared`.
+    /// The rung, always `declared`.
     pub rung: Rung,
     pub cells: Vec<VulkanChoice>,
     /// Whether every cell has its pipeline.
@@ -66,7 +66,7 @@ pub struct VulkanChoice {
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: i64,
-    /// `mul_mat_vec` or `matmul`; null if it is not settled.
+    /// `mul_mat_vec` or `matmul`; null if the path is undetermined.
     pub path: Option<String>,
     /// The pipeline's name; null if it is undetermined.
     pub kernel: Option<String>,
@@ -95,7 +95,7 @@ impl<'t> VulkanRules<'t> {
         Ok(VulkanRules { program, unit })
     }
 
-    /// One cell; `shape` must be a product of weights.
+    /// Evaluates one cell; `shape` must be a product of weights.
     pub fn choice(
         &mut self,
         card: &VulkanProfile,

@@ -1,4 +1,5 @@
-//! The constants of Linux on x86-64: logs and records from Linux carry them wherever they are read.
+//! The constants of Linux on x86-64: logs and records from Linux contain them, regardless of the system that reads
+//! them.
 
 pub const CLOCK_MONOTONIC: i32 = 1;
 pub const MAP_ANONYMOUS: i32 = 0x20;

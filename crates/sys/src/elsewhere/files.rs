@@ -7,14 +7,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Who may read the new file.
+/// Who can read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Only this user.
+    /// Only this user can read the file.
     Private,
     /// Everybody who may read the directory.
     Public,
-    /// Everybody may read and run it.
+    /// All users can read and run the file.
     Program,
 }
 
@@ -74,7 +74,7 @@ pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(path)
 }
 
-/// A directory cannot be locked here: a file in it is.
+/// This system cannot lock a directory, so a file in it is locked.
 pub fn lockable(dir: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(dir.join(".lock"))
 }

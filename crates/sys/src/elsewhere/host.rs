@@ -9,7 +9,7 @@ use std::process::Stdio;
 /// The desktop's program that opens a file or an address.
 pub const OPENER: &str = "explorer.exe";
 
-/// A number that is nobody's: there are no numbered users.
+/// A number that belongs to no user, because this system has no numbered users.
 pub fn user() -> u32 {
     u32::MAX
 }
@@ -65,7 +65,7 @@ pub fn limits_files() -> bool {
     false
 }
 
-/// The records that carry this time exist only on Linux.
+/// The records that contain this time exist only on Linux.
 pub fn monotonic() -> u64 {
     0
 }

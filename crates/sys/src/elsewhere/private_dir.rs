@@ -14,7 +14,7 @@ pub const MOST_FILES: usize = 1 << 16;
 pub struct SessionDir {
     outer: PathBuf,
     inner: PathBuf,
-    /// Held as long as this process lives; closed before its directory is removed.
+    /// The lock, held as long as this process lives and closed before its directory is removed.
     lock: Option<File>,
 }
 

@@ -1,4 +1,5 @@
-//! Regular files, checked before and after they are opened. Nobody here has more rights than the source of a name.
+//! Regular files, checked before and after they are opened. On these systems, no caller has more rights than the source
+//! of the name.
 
 use say::{Key, Message, Say, key, say};
 use std::fs::File;

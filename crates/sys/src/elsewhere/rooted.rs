@@ -32,7 +32,7 @@ impl Inside {
                 _ => {}
             }
         }
-        // A path with a drive is one of this machine.
+        // A path with a drive letter belongs to this machine.
         if path.is_absolute() && self.root == Path::new("/") { path.to_owned() } else { self.root.join(inside) }
     }
 

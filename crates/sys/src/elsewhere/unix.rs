@@ -1,5 +1,5 @@
-//! Traits with the names and the used methods of `std::os::unix` and `std::os::fd`. What a system does not have is
-//! what means the least: no owner, no mode, no signal.
+//! Traits with the names and the used methods of `std::os::unix` and `std::os::fd`. Features that a system lacks get
+//! the weakest value: no owner, no mode, no signal.
 
 use super::Never;
 use std::fs::{File, FileType, Metadata, Permissions};
@@ -186,7 +186,8 @@ pub trait FileExt {
     }
 }
 
-/// The position of the file moves with each call, unlike on Linux: whoever reads a file in order keeps its own place.
+/// The position of the file moves with each call, unlike on Linux: callers that read a file in order must track their
+/// own position.
 #[cfg(windows)]
 impl FileExt for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! The address of a server, in the forms that people and variables use.
+//! The address of a server, in the forms that users and variables use.
 
 use crate::http::HttpError;
 use std::fmt;
@@ -55,7 +55,7 @@ impl Address {
         }
     }
 
-    /// In a form that can be typed: `http://box:8080`, `unix:/run/server.sock`.
+    /// The address in a form that can be typed: `http://box:8080`, `unix:/run/server.sock`.
     pub fn url(&self) -> String {
         match self {
             Address::Tcp { .. } => format!("http://{self}"),
@@ -63,7 +63,7 @@ impl Address {
         }
     }
 
-    /// Whether it can only refer to this machine.
+    /// Whether the address can only refer to this machine.
     pub fn is_here(&self) -> bool {
         match self {
             Address::Tcp { host, .. } => host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),

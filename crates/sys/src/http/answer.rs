@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         Ok(Answer { status, body: String::from_utf8_lossy(&body).into_owned() })
     }
 
-    /// Everything before the empty line.
+    /// Reads the header, up to the empty line.
     fn head(&mut self) -> Result<String, HttpError> {
         loop {
             if !b"HTTP/".starts_with(self.bytes.get(..5).unwrap_or(&self.bytes)) {
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
                 return Err(HttpError::LongBody { to: self.to.clone() });
             }
             body.extend(self.exactly(size)?);
-            // The line end after it.
+            // The line end after the chunk.
             self.exactly(2)?;
         }
     }

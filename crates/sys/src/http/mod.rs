@@ -97,7 +97,7 @@ pub fn send(to: &Address, question: Question<'_>, most: Duration) -> Result<Answ
     stream.wait_at_most(left(deadline)).map_err(|source| HttpError::Broken { to: to.clone(), source })?;
     match stream.write_all(whole.as_bytes()) {
         Err(error) if late(&error) => return Err(HttpError::Slow { to: to.clone(), seconds: most, got: 0 }),
-        // It may have answered and closed before it read the whole request.
+        // The server may have answered and closed the connection before it read the whole request.
         Err(_) | Ok(()) => {}
     }
     Reader::new(stream, to, deadline, most).answer()
@@ -120,7 +120,7 @@ impl Stream for UnixStream {
     }
 }
 
-/// Connects to the first of its addresses that accepts.
+/// Connects to the first address that accepts.
 fn connect(to: &Address, deadline: Instant) -> Result<Box<dyn Stream>, HttpError> {
     let failed = |source| HttpError::Connect { to: to.clone(), source };
     let (host, port) = match to {

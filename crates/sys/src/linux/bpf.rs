@@ -281,7 +281,7 @@ impl Ring {
         &self.map
     }
 
-    /// Waits until there is a record, at most this long.
+    /// Waits until a record is available, at most this long.
     pub fn wait(&self, milliseconds: i32) {
         let mut fd = libc::pollfd { fd: self.map.fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor on this stack.

@@ -20,7 +20,7 @@ impl Child {
         self.pid.cast_unsigned()
     }
 
-    /// Whether it has ended.
+    /// Whether the child has ended.
     pub fn is_over(&self) -> bool {
         if self.reaped {
             return true;
@@ -34,7 +34,7 @@ impl Child {
         asked != 0 || unsafe { info.si_pid() } != 0
     }
 
-    /// Waits until it ends.
+    /// Waits until the child ends.
     pub fn wait(&mut self) {
         while !self.reaped {
             // SAFETY: no pointers; the child is ours and not yet reaped.
@@ -64,7 +64,7 @@ pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
-            // SAFETY: ends the process, and runs nothing else of it.
+            // SAFETY: `_exit` ends the process without running any other code of it.
             unsafe { libc::_exit(0) }
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// Never unloaded, because threads that it started may still run.
+/// The library is never unloaded, because threads that it started may still run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DynamicLibrary(NonNull<c_void>);
 

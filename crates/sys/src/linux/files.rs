@@ -15,14 +15,14 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-/// Who may read the new file.
+/// Who can read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Only this user.
+    /// Only this user can read the file.
     Private,
     /// All users, as far as the umask allows.
     Public,
-    /// All users may read and run it.
+    /// All users can read and run the file.
     Program,
 }
 

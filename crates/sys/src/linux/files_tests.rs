@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 const NOBODY: u32 = 65534;
 const SECRET: &str = "only root reads this";
 
-/// Another user's directory beside a file that only root can read; for root only.
+/// Another user's directory next to a file that only root can read; for root only.
 struct Yard {
     dir: tempfile::TempDir,
 }

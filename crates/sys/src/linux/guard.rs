@@ -88,7 +88,7 @@ impl ResumeGuard {
 }
 
 impl Drop for ResumeGuard {
-    /// Normal end: it checks once more, and ends.
+    /// On a normal end, the guard checks once more and ends.
     fn drop(&mut self) {
         let _ = self.pipe.write_all(&1_u32.to_ne_bytes());
         self.child.wait();

@@ -16,7 +16,7 @@ pub fn in_large_pages(bytes: usize) {
         if !set {
             return;
         }
-        // More than the heap has left, so that it grows now.
+        // A size larger than the rest of the heap, so that the heap grows now.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(GROWN)));
         // SAFETY: returns the end of the heap without moving it.
         let end = unsafe { libc::sbrk(0) };

@@ -19,7 +19,7 @@ pub struct Status(pub u32);
 #[derive(Debug)]
 pub struct HipRuntime {
     count: NonNull<c_void>,
-    /// Older runtimes have another name and layout for it.
+    /// Older runtimes use another name and layout for this function.
     properties: Option<NonNull<c_void>>,
 }
 
@@ -44,7 +44,7 @@ impl HipRuntime {
         // SAFETY: `hipError_t hipGetDeviceCount(int *)`.
         let call =
             unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_int) -> u32>(self.count) };
-        // SAFETY: it writes one int.
+        // SAFETY: the function writes one int.
         match unsafe { call(&raw mut count) } {
             0 => Ok(count),
             status => Err(Status(status)),
@@ -59,7 +59,7 @@ impl HipRuntime {
         };
         // Newer releases may write more: extra space, aligned like the structure.
         let mut room = [0_u64; PROPERTIES / 8 * 4];
-        // SAFETY: the room is larger than the structure that it writes.
+        // SAFETY: the buffer is larger than the structure that the function writes.
         let status = unsafe { call(room.as_mut_ptr(), device) };
         let mut bytes = [0; PROPERTIES];
         for (to, from) in bytes.chunks_exact_mut(8).zip(room) {

@@ -65,7 +65,7 @@ pub fn limits_files() -> bool {
     rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_some()
 }
 
-/// Time since the machine started, in nanoseconds, as the kernel's events carry it.
+/// Time since the machine started, in nanoseconds, as in the events of the Linux kernel.
 pub fn monotonic() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec.cast_unsigned().saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.cast_unsigned())

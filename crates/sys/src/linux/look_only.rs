@@ -14,9 +14,9 @@ const EXECUTE: u64 = 1;
 const WRITE_FILE: u64 = 1 << 1;
 /// Removing and creating entries of every kind: bits 4 to 12.
 const ENTRIES: u64 = 0x1ff0;
-/// Since version 2 of the interface.
+/// A right that exists since version 2 of the interface.
 const REFER: u64 = 1 << 13;
-/// Since version 3.
+/// A right that exists since version 3 of the interface.
 const TRUNCATE: u64 = 1 << 14;
 /// `LANDLOCK_ACCESS_NET_BIND_TCP` and `_CONNECT_TCP`, since version 4.
 const TCP: u64 = 3;
@@ -65,7 +65,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     for program in programs {
         allow(&ruleset, program, EXECUTE)?;
     }
-    // Programs open it to discard output.
+    // Programs open /dev/null to discard output.
     allow(&ruleset, Path::new("/dev/null"), WRITE_FILE)?;
     rustix::thread::set_no_new_privs(true)?;
     // SAFETY: takes a descriptor and no pointer.

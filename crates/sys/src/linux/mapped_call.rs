@@ -18,7 +18,7 @@ pub struct Function<'f> {
     pub file: BorrowedFd<'f>,
     /// Bytes to map.
     pub size: usize,
-    /// The function's offset in them.
+    /// The offset of the function in these bytes.
     pub at: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Linux: everything.
+//! The implementation for Linux, which supports every feature.
 
 pub mod abi;
 pub mod bpf;

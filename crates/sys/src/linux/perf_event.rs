@@ -62,7 +62,7 @@ impl Event {
         check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_OUTPUT, to) })
     }
 
-    /// The id in its samples.
+    /// The id that the event has in its samples.
     pub fn id(&self) -> io::Result<u64> {
         let mut id = 0_u64;
         // SAFETY: the kernel writes eight bytes to `id`.
@@ -116,7 +116,7 @@ pub fn release<T: Send>(events: Vec<T>) {
     });
 }
 
-/// The same, without waiting.
+/// Releases the event without waiting.
 pub fn release_later<T: Send + 'static>(events: Vec<T>) {
     if !events.is_empty() {
         std::thread::spawn(move || release(events));

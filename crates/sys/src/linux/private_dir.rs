@@ -23,12 +23,12 @@ const MAKING: Duration = Duration::from_secs(60);
 /// The maximum number of records read per session.
 pub const MOST_FILES: usize = 1 << 16;
 
-/// A session's directories: ours, and inside it the one that the program writes to.
+/// A session's directories: one for this process, and inside it one that the program writes to.
 #[derive(Debug)]
 pub struct SessionDir {
     outer: tempfile::TempDir,
     inner: PathBuf,
-    /// Held as long as this process lives.
+    /// The lock, held as long as this process lives.
     _lock: File,
 }
 

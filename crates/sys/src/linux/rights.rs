@@ -32,7 +32,7 @@ pub const PERF: [Kept; 2] = [
     (CapabilitySet::IPC_LOCK, "buffers beyond kernel.perf_event_mlock_kb"),
 ];
 
-/// For a program that the watch starts (`-- COMMAND`).
+/// A capability for a program that the watch starts (`-- COMMAND`).
 pub const STARTS: [Kept; 1] =
     [(CapabilitySet::KILL, "letting a program go on that is held at a mapping, when it has become another user's")];
 

@@ -90,7 +90,7 @@ impl Inside {
         self.metadata(path).is_ok_and(|found| found.is_dir())
     }
 
-    /// Where a symbolic link points.
+    /// The target of a symbolic link.
     pub fn link(&self, path: &Path) -> io::Result<PathBuf> {
         let target = rustix::fs::readlinkat(self.look(path, false)?, "", Vec::new())?;
         Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use std::{fs, os::unix::fs::symlink};
 
-    /// A tree with symlinks that mean something else on the host.
+    /// A tree with symlinks that have a different target on the host.
     fn tree() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-/// As in the kernel: more links count as a loop.
+/// The maximum number of links, as in the Linux kernel: more links count as a loop.
 pub(crate) const MOST_LINKS: usize = 40;
 const ENTRY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Lower group ids belong to the system (SYS_GID_MAX of login.defs): Debian's `staff` owns /usr/local.
@@ -20,7 +20,7 @@ pub(crate) const FIRST_GROUP_OF_PEOPLE: u32 = 1000;
 /// Which symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Only those that only this user or root can have created.
+    /// Only links that only this user or root can have created.
     Trusted,
     /// All, but `/` and `..` stay in the starting directory.
     Inside,
@@ -137,7 +137,7 @@ fn others_write(dir: &Stat) -> bool {
     !ours(dir.st_uid) || dir.st_mode & 0o002 != 0 || (dir.st_mode & 0o020 != 0 && by_group)
 }
 
-/// As a stack: the first component last.
+/// The components of a path as a stack: the first component last.
 fn components(path: &Path) -> Vec<OsString> {
     let kept = path.components().filter(|part| *part != Component::CurDir);
     kept.map(|part| part.as_os_str().to_owned()).rev().collect()

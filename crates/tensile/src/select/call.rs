@@ -165,16 +165,16 @@ impl Epilogue {
 /// How the matrices of a batch are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Batches {
-    /// At equal distances.
+    /// The matrices are at equal distances.
     #[default]
     Strided,
-    /// As arrays of pointers (rocblas_gemm_batched_ex).
+    /// The matrices are given as arrays of pointers (rocblas_gemm_batched_ex).
     Pointers,
     /// Products of different sizes in one call (hipblaslt_ext::GroupedGemm).
     Grouped,
 }
 
-/// Scales of A and B that a hipBLASLt call brings.
+/// Scales of A and B that a hipBLASLt call passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Scales {
     #[default]
@@ -250,11 +250,11 @@ pub struct Call {
     /// How many algorithms the caller asks for (hipBLASLt only).
     pub requested: u32,
     pub batches: Batches,
-    /// Elements between the matrices of a batch, of A, B, C and D; None: one behind the other.
+    /// Elements between the matrices of a batch, of A, B, C and D; None if the matrices follow each other directly.
     pub strides: Option<[u64; 4]>,
     /// rocBLAS only: hipBLASLt's heuristic does not get it and assumes 1.
     pub beta: Beta,
-    /// Of A and B (hipBLASLt only).
+    /// The scales of A and B (hipBLASLt only).
     pub scales: Scales,
     /// C or D have a scale (hipBLASLt only).
     pub scales_output: bool,

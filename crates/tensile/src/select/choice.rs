@@ -2,7 +2,7 @@
 
 use super::table::Key;
 
-/// Why an answer was not computed: the one thing that decides and that is not known here.
+/// Why an answer was not computed: the deciding fact that is unknown here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotComputed {
     /// The library's version was not compared with the rules here.
@@ -15,7 +15,7 @@ pub enum NotComputed {
     Missing(String),
     /// A file that cannot be read: its name and the reason.
     Damaged(String, String),
-    /// A file that differs from the one that its package brought.
+    /// A file that differs from the one in its package.
     Altered(String),
     /// A solution that a table names and that the leaf does not have, or not whole.
     Solution(i64),
@@ -40,15 +40,15 @@ pub enum Uncovered {
     Unclear,
 }
 
-/// One solution as the library would hand it out.
+/// A solution as the library would return it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     pub index: i64,
     pub kernel: String,
     pub name: String,
-    /// The leaf that holds it; empty where the root does.
+    /// The leaf that contains the solution; empty if the root contains it.
     pub leaf: String,
-    /// The kind of table and the row that led to it; None where no table did.
+    /// The kind of table and the row that led to the solution; None if no table led to it.
     pub row: Option<(&'static str, Key)>,
     pub macro_tile: [u64; 2],
     pub depth_u: u64,

@@ -26,8 +26,8 @@ struct Lazy {
     bytes: Range<usize>,
     /// None if the solution's bytes are damaged.
     read: OnceCell<Option<Candidate>>,
-    /// The last query that checked its predicates, and the result. A walk over a grid reaches the same solution many
-    /// times.
+    /// The last query that checked the solution's predicates, and the result. A walk over a grid reaches the same
+    /// solution many times.
     answered: Cell<(u64, bool)>,
 }
 

@@ -26,7 +26,7 @@ const KNOWN: &[(Library, Release)] = &[
 ];
 
 impl Release {
-    /// None if this release was not compared.
+    /// None if this release was not compared with the library.
     pub fn of(library: Library, version: &str) -> Option<Release> {
         let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
         let wanted = (numbers.next()??, numbers.next()??);

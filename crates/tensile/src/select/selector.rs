@@ -37,7 +37,7 @@ impl std::fmt::Debug for Selector<'_> {
     }
 }
 
-/// One query in progress.
+/// A query in progress.
 struct Walk<'s> {
     /// Distinguishes this query, and this form of it, from all others.
     number: u64,
@@ -91,7 +91,7 @@ impl<'f> Selector<'f> {
         &self.hardware
     }
 
-    /// The catalog has a root for this GPU.
+    /// Whether the catalog has a root for this GPU.
     pub fn serves(&self) -> bool {
         self.root.is_some()
     }

@@ -1,5 +1,5 @@
-//! Reading without tolerance. A catalog has no checksum of its own, so a field that is missing or of another type than in
-//! every real catalog is taken for damage: the inventory of a catalog may skip it, a choice may not.
+//! Reading without tolerance. A catalog has no checksum of its own, so a field that is missing or of another type than
+//! in every real catalog is treated as damage: the inventory of a catalog may skip such a field, but a choice may not.
 
 use codeobject::{Error, Problem, Result, msgpack::Reader};
 

@@ -108,7 +108,7 @@ pub enum Test {
     ComputeUnits(u64),
     Apu(bool),
     Workspace,
-    /// Not implemented: its name.
+    /// A predicate that is not implemented, with its name.
     Unknown(String),
 }
 
@@ -300,7 +300,7 @@ fn min_k(k: u64, depth: u64, split: i64) -> bool {
     }
 }
 
-/// In single precision, as the library computes it.
+/// The number of work groups in single precision, as the library computes it.
 fn work_groups(problem: &Problem, tile: [i64; 2], split: i64) -> bool {
     const MOST: f32 = 16_777_216.0;
     if split == -1 {
@@ -371,7 +371,7 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
             _ => return None,
         }),
         "UseScaleCD" => Test::ScalesOutput(flag()?),
-        // No vector of alphas is asked for, and a kernel that can apply one may be taken without it.
+        // The call has no vector of alphas, and a kernel that supports one can be chosen without it.
         "UseScaleAlphaVec" => Test::Always,
         "F32XdlMathOp" => Test::XdlMath(kind_of()?),
         "DeterministicMode" => Test::Deterministic(flag()?),

@@ -6,7 +6,7 @@ use super::{
     problem::{BATCH, Hardware, K, M, N, Problem},
 };
 
-/// None if it cannot be computed (Stream-K, or impossible sizes).
+/// None if the size cannot be computed (Stream-K, or impossible sizes).
 pub fn required(problem: &Problem, hardware: &Hardware, solution: &SizeMapping) -> Option<u64> {
     if solution.stream_k != 0 {
         return None;

@@ -20,7 +20,7 @@ use watch::{Gap, WatchError};
 pub enum Backend {
     Bpf(Box<Instrument>),
     Perf(Sampled),
-    /// Without privileges, on existing probes.
+    /// Uses existing probes, without privileges.
     Armed(Sampled, Vec<Armed>),
 }
 
@@ -101,7 +101,7 @@ impl Backend {
         if let Backend::Bpf(instrument) = self { instrument.watch_outer(on) } else { Ok(()) }
     }
 
-    /// Without a runtime beside the driver there is nothing to enable.
+    /// Without a runtime in addition to the driver there is nothing to enable.
     pub fn watches_outer(&self) -> bool {
         if let Backend::Bpf(instrument) = self { instrument.watches_outer() } else { false }
     }

@@ -6,11 +6,11 @@ use crate::probes::attached::{Attached, broken};
 use std::time::{Duration, Instant};
 use watch::WatchError;
 
-/// How long the returns of launches are checked after something new was launched.
+/// How long the returns of launches are checked after a new kernel was launched.
 pub const CHECKED: Duration = Duration::from_millis(50);
 /// The interval between samples.
 const AGAIN: Duration = Duration::from_secs(10);
-/// The interval at which launches are counted, to see whether they are few.
+/// The interval at which launches are counted, to find out whether they are rare.
 const PACE: Duration = Duration::from_millis(200);
 
 impl Attached {
@@ -42,7 +42,7 @@ impl Attached {
     /// `last_new`: when something new was launched last; None if nothing was launched yet.
     pub(crate) fn sample_returns(&mut self, last_new: Option<Instant>) -> Result<(), WatchError> {
         let now = Instant::now();
-        // Until something was launched, checking costs nothing.
+        // Until the first launch, checking costs nothing.
         match self.backend.watches_returns() {
             true if last_new.is_none() => Ok(()),
             true if now > self.returns_until && last_new.is_none_or(|new| now.duration_since(new) > CHECKED) => {

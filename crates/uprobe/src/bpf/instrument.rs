@@ -218,7 +218,7 @@ impl Instrument {
         ENTRIES.get(number).map(|entry| entry.symbol).or_else(unknown).unwrap_or("a function")
     }
 
-    /// The library and name of a function of which nothing else is known, by its number in a key.
+    /// The library and name of a function that is otherwise unknown, by its number in a key.
     pub fn unknown(&self, number: u32) -> Option<&(String, String, Suspect)> {
         self.unknown.get(number.checked_sub(UNKNOWN)? as usize)
     }

@@ -19,7 +19,7 @@ use sys::perf_event;
 use sys::perf_event::{Attr, Buffer, Event as Probe, UprobePlace, bit, sample};
 use watch::WatchError;
 
-/// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples carry them.
+/// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples contain them.
 const REGISTERS: u64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 16 | 1 << 17;
 /// Bytes of the stack per sample: the frames of the known functions and the arguments above them.
 const STACK: u32 = 512;
@@ -34,7 +34,7 @@ const DUMMY: u64 = 9;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     Everyone,
-    /// A thread and everything it starts.
+    /// A thread and all threads and processes that it starts.
     Thread(i32),
     /// Programs that this process starts, from their first instruction.
     Children,
@@ -135,7 +135,7 @@ impl Sampled {
         perf_event::wait(&self.buffers, milliseconds);
     }
 
-    /// Everything that arrived since the last call, in order.
+    /// Returns all events since the last call, in order.
     pub fn read(&mut self) -> Vec<Event<'static>> {
         const LOST: u32 = 2;
         const SAMPLE: u32 = 9;

@@ -101,7 +101,7 @@ pub struct Pointed<'p> {
     pub code: &'p [u8],
 }
 
-/// The file offsets of the instructions that return from a function; None if not all of them are known.
+/// The file offsets of the instructions that return from a function; None if some of the returns are unknown.
 pub(super) fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
     let found = exits(image, symbol.address, symbol.size);
     let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();

@@ -5,9 +5,9 @@ pub mod key {
     pub const HANDLE: i16 = 0;
     pub const TGID: i16 = 8;
     pub const ENTRY: i16 = 12;
-    /// For a GEMM: m, n, k.
+    /// The grid; for a GEMM: m, n, k.
     pub const GRID: i16 = 16;
-    /// For a GEMM: batch, type of A, 0.
+    /// The block; for a GEMM: batch, type of A, 0.
     pub const BLOCK: i16 = 28;
     pub const SHARED: i16 = 40;
     /// The column count, or `NONE`.

@@ -22,7 +22,7 @@ use watch::WatchError;
 /// The group name under which whichkernel creates probes in tracefs.
 pub const PROBE_GROUP: &str = "whichkernel";
 
-/// One probe in tracefs.
+/// A probe in tracefs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Armed {
     pub symbol: String,
@@ -63,7 +63,7 @@ pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, Watc
     all.extend(mapped.iter().map(|reached| (reached.path(), PathBuf::from(&reached.name))));
     for (path, name) in &all {
         if let Err(error) = one(path, name, &mut note) {
-            // All or nothing: the probes created by this call are removed again.
+            // Either all probes are created or none: on failure, the probes created by this call are removed again.
             let made = note.probes.split_off(before);
             made.iter().for_each(|probe| drop(remove(probe)));
             return Err(error);
@@ -125,7 +125,7 @@ pub fn disarm() -> Result<usize, WatchError> {
     }
     let _ = fs::remove_dir("/run/whichkernel");
     if note.mounted {
-        // Fails if another process uses it; then it stays mounted.
+        // Unmounting fails if another process uses tracefs, which then stays mounted.
         let _ = sys::mount::unmount(MOUNT_POINT);
     }
     Ok(count)
@@ -148,7 +148,7 @@ fn append(line: &str) -> io::Result<()> {
     files::append(Path::new(&EVENTS), Access::Private)?.write_all(line.as_bytes())
 }
 
-/// True if it had to be mounted.
+/// True if tracefs had to be mounted.
 fn mount() -> Result<bool, WatchError> {
     if Path::new(TRACEFS).join("uprobe_events").exists() {
         return Ok(false);

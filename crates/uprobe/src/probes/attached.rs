@@ -47,9 +47,9 @@ pub(crate) struct Attached {
     /// Stops the programs that we started whenever they map code.
     pub hold: Option<Hold>,
     pub returns_until: Instant,
-    /// When the launches were last counted, and how many there were.
+    /// The time at which the launches were last counted, and their number.
     pub paced: (Instant, u64),
-    /// Until when the runtime's own calls are observed, for names.
+    /// The time until which the runtime's own calls are observed, for names.
     pub outer_until: Instant,
 }
 

@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 /// The exits of one function and of those that it tail-calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exits {
-    /// Addresses of its `ret` instructions.
+    /// Addresses of the function's `ret` instructions.
     pub returns: BTreeSet<u64>,
-    /// Addresses that it calls or jumps to directly.
+    /// Addresses that the function calls or jumps to directly.
     pub calls: BTreeSet<u64>,
-    /// Whether it is also left by a jump whose target is not in the file.
+    /// Whether the function can also end with a jump whose target is not in the file.
     pub unknown: bool,
 }
 
@@ -149,8 +149,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// Whether it jumps into a table of cases: it has the corresponding prefix, a scaled index, or a target that was just
-/// computed.
+/// Whether the instruction jumps into a table of cases: it has the corresponding prefix, a scaled index, or a target
+/// that was just computed.
 fn is_switch(jump: &Instruction, before: &Instruction) -> bool {
     let scaled = jump.op0_kind() == OpKind::Memory && jump.memory_index() != Register::None;
     let summed = jump.op0_kind() == OpKind::Register

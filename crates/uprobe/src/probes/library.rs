@@ -25,9 +25,10 @@ pub struct Kernel {
 pub struct Library {
     /// Load segments: file offset, address.
     segments: Vec<(u64, u64)>,
-    /// By handle at load bias 0.
+    /// The kernels by handle at load bias 0.
     pub kernels: HashMap<u64, Kernel>,
-    /// Where the library stores kernels that it obtained from the CUDA runtime: slot -> handle, at load bias 0.
+    /// The slots in which the library stores kernels that it obtained from the CUDA runtime: slot -> handle, at load
+    /// bias 0.
     pub slots: HashMap<u64, u64>,
     /// Kernels that may launch others on the device.
     pub launchers: BTreeSet<String>,
@@ -37,12 +38,12 @@ pub struct Library {
     pub hash: Option<String>,
 }
 
-/// Data to read from a library besides the names of its kernels.
+/// Data to read from a library in addition to the names of its kernels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
     pub layouts: bool,
     pub hash: bool,
-    /// Read it even if its kernels are NVIDIA's.
+    /// Reads the library even if its kernels are NVIDIA's.
     pub nvidia: bool,
 }
 
@@ -50,9 +51,9 @@ pub struct Wanted {
 #[derive(Debug)]
 pub enum Read {
     Library(Box<Library>),
-    /// It registers no kernels.
+    /// The library registers no kernels.
     Nothing,
-    /// It has NVIDIA code, which was not requested yet.
+    /// The library has NVIDIA code, which was not requested yet.
     Postponed,
 }
 

@@ -48,7 +48,7 @@ impl Watcher {
         }
     }
 
-    /// False if calls of the function are already seen.
+    /// Places a probe; false if calls of the function are already seen.
     fn equip_pointer(&mut self, pid: u32, mapping: &Mapping, offset: u64, wanted: Option<usize>) -> io::Result<bool> {
         let held = self.hold_file(pid, mapping)?;
         let path = by_descriptor(held);

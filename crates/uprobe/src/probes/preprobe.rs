@@ -111,7 +111,7 @@ impl Places {
         }
     }
 
-    /// Python packages bring their own runtimes.
+    /// Python packages contain their own runtimes.
     fn packages(&mut self, bin: &Path) {
         let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
         let mut roots: Vec<PathBuf> = [bin.join(".."), "/usr/local".into(), "/usr".into()].to_vec();

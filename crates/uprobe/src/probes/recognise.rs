@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recognised {
     Home(Home),
-    /// It exports this launch function.
+    /// The library exports this launch function.
     Launches(&'static str),
     /// A program that contains this launch function, or a sign of one.
     Contains(&'static str),

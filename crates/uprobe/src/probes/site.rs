@@ -34,7 +34,7 @@ impl Site {
 
 /// The search limit: prologues are short, and a longer range is harder to prove safe.
 const STRETCH: u64 = 96;
-/// Registers that carry arguments.
+/// Registers that contain arguments.
 const ARGUMENTS: [Register; 6] =
     [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 

@@ -18,7 +18,7 @@ const SIZE: u64 = 0x2000;
 
 #[derive(Debug)]
 pub struct Stub {
-    /// The function of the target's runtime that it imitates.
+    /// The function of the target's runtime that the stub imitates.
     pub symbol: &'static str,
     pub home: Home,
     pub bytes: Vec<u8>,
@@ -39,7 +39,7 @@ impl Stub {
         Ok(Some(Stub { symbol, home, bytes, file }))
     }
 
-    /// The path under which the kernel finds it.
+    /// The path under which the Linux kernel finds the file.
     pub fn path(&self) -> String {
         format!("/proc/self/fd/{}", self.file.as_raw_fd())
     }

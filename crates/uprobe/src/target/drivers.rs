@@ -22,7 +22,7 @@ pub fn of_handle(pid: u32, handle: u64, mapped: &[Mapping]) -> Option<String> {
     files.next().filter(|_| files.next().is_none()).map(str::to_owned)
 }
 
-/// Whether it is Mesa's driver that computes on the CPU.
+/// Whether the file is Mesa's driver that computes on the CPU.
 pub fn is_processor(file: &str) -> bool {
     file.starts_with("libvulkan_lvp")
 }

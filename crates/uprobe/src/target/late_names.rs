@@ -122,7 +122,7 @@ impl Resolver {
             tried.path = Path::find(&memory, &driver).or_else(|| Path::find(&memory, &runtime));
         }
         let Some(path) = &tried.path else { return };
-        // A name shared by many functions belongs to something else, such as a module.
+        // A name shared by many functions belongs to another object, such as a module.
         const NAMESAKES: u32 = 4;
         let name = path.follow(&memory, handle).filter(|name| {
             let given = tried.given.entry(name.clone()).or_default();

@@ -48,7 +48,8 @@ pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
 }
 
 /// Whether the process's memory differs from the file at a probe's site: a breakpoint, or a call in place of a nop.
-/// None if it cannot be read, or if the mapping does not contain the site. Nothing is executed for this.
+/// None if it cannot be read, or if the mapping does not contain the site. This does not execute any code in the
+/// process.
 pub fn planted(pid: u32, mapping: &Mapping, at: u64, original: &[u8]) -> Option<bool> {
     let inside = at.checked_sub(mapping.offset).filter(|from| *from < mapping.end.saturating_sub(mapping.start))?;
     let there = Memory::open(pid).ok()?.bytes(mapping.start.checked_add(inside)?, 1);

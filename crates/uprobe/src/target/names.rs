@@ -149,7 +149,7 @@ impl Names {
         self.functions.insert((pid, function), Named { name, ..Named::unnamed(function) });
     }
 
-    /// Two handles denote one kernel.
+    /// Records that two handles denote one kernel.
     pub fn alias(&mut self, pid: u32, function: u64, of: u64) {
         let named = self.resolve(pid, of, 0);
         if !matches!(named.name, Name::Unnamed(_)) {
@@ -175,7 +175,8 @@ impl Names {
         Named::unnamed(handle)
     }
 
-    /// Where libraries of this process store kernels that they obtained from the runtime: address, handle.
+    /// The addresses at which libraries of this process store kernels that they obtained from the runtime: address,
+    /// handle.
     pub fn slots(&self, pid: u32) -> Vec<(u64, u64)> {
         let placed = self.placed.get(&pid).into_iter().flatten();
         let libraries = placed.filter_map(|(bias, file, _)| Some((*bias, self.library(*file)?)));
@@ -187,7 +188,7 @@ impl Names {
             .collect()
     }
 
-    /// Functions of this process that are known by name.
+    /// Functions of this process whose names are known.
     pub fn known(&self, pid: u32) -> Vec<(u64, String)> {
         let of_pid = self.functions.iter().filter(|((of, _), _)| *of == pid);
         of_pid

@@ -40,7 +40,7 @@ pub(super) fn state_of(stat: &str) -> Option<char> {
     fs::read_to_string(stat).ok()?.rsplit_once(") ")?.1.chars().next()
 }
 
-/// When a process started, in ticks since boot (proc(5): field 22 of its stat).
+/// The start time of a process, in ticks since boot (proc(5): field 22 of its stat).
 pub fn start_of(pid: u32) -> Option<u64> {
     const BEHIND_NAME: usize = 19;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -50,13 +50,13 @@ pub enum Happened {
 /// One of the processes that share a process id over time.
 #[derive(Debug, Clone, Copy)]
 struct Life {
-    /// The time from which it is watched (CLOCK_MONOTONIC).
+    /// The time since which the process is watched (CLOCK_MONOTONIC).
     from: u64,
-    /// Its start time from /proc: a process with another start time is a different process.
+    /// The start time of the process from /proc: a process with another start time is a different process.
     start: Option<u64>,
-    /// Its first thread has ended, but others have not.
+    /// The first thread of the process has ended, but others have not.
     headless: bool,
-    /// The record of its start has not arrived yet.
+    /// The record of the start of the process has not arrived yet.
     unborn: bool,
     exec: Exec,
 }
@@ -70,7 +70,7 @@ struct Life {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exec {
     Settled,
-    /// It has the new program's name, but nothing is mapped yet.
+    /// The process has the new program's name, but nothing is mapped yet.
     Named,
     /// The same, and an exit was recorded; /proc shows whether it is a real one.
     Doubtful,
@@ -106,7 +106,7 @@ impl Processes {
         Ok(Processes::with(perf_event::process_buffers(-1, 0, PAGES)?))
     }
 
-    /// Without the kernel's records: /proc is read on demand.
+    /// Works without the kernel's records: /proc is read on demand.
     pub fn without() -> Processes {
         Processes::with(Vec::new())
     }
@@ -190,7 +190,7 @@ impl Processes {
         self.members.keys().chain(before).copied()
     }
 
-    /// Whether it is alive as far as is known, and its id was not reused.
+    /// Whether the process is alive, as far as is known, and its id was not reused.
     pub fn is_alive(&self, pid: u32) -> bool {
         self.members.get(&pid).is_some_and(|life| life.start.is_none() || life.start == start_of(pid))
     }
@@ -209,7 +209,7 @@ impl Processes {
         self.members.is_empty()
     }
 
-    /// Everything that happened since the last call, in order, with times (CLOCK_MONOTONIC).
+    /// Returns all events since the last call, in order, with times (CLOCK_MONOTONIC).
     pub fn poll(&mut self, out: &mut Vec<(u64, Happened)>) {
         // A buffer that is read later may contain records that depend on unread ones of another buffer: such records
         // wait for the next poll.
@@ -383,7 +383,7 @@ mod tests {
         assert!(matches!(happened.as_slice(), [(_, Happened::Ended)]), "{happened:?}");
     }
 
-    /// These ids are above any that the kernel assigns, so /proc knows nothing about them.
+    /// These ids are above any that the kernel assigns, so /proc has no entry for them.
     #[test]
     fn a_number_that_is_given_out_again_is_another_process() {
         let (target, child, stranger): (u32, u32, u32) = (0x7000_0001, 0x7000_0002, 0x7000_0003);

@@ -51,8 +51,8 @@ impl Watcher {
 }
 
 impl Started {
-    /// Everything that may be refused is set up before the program runs. The program's output goes to our standard
-    /// error, so that it does not mix with the answer.
+    /// Makes all calls that may be refused before the program runs. The program's output goes to our standard error, so
+    /// that it does not mix with the answer.
     pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
         let mut watcher = Watcher::ahead_of(command, options)?;
         let program = command.first().cloned().unwrap_or_default();

@@ -25,7 +25,7 @@ const MOST: u32 = 1 << 16;
 pub struct Hold {
     /// Processes that are stopped when they map code.
     ours: Map,
-    /// Threads that were told to stop: process and thread in one word.
+    /// Threads that were stopped: process and thread ID in one word.
     stopped: Map,
     /// The BPF programs run as long as these exist.
     links: Vec<OwnedFd>,
@@ -57,7 +57,7 @@ impl Hold {
         self.ours.fd()
     }
 
-    /// The map of threads that were told to stop.
+    /// The map of threads that were stopped.
     pub fn told(&self) -> i32 {
         self.stopped.fd()
     }

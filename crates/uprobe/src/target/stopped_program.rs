@@ -64,8 +64,8 @@ impl Watcher {
 }
 
 impl Attached {
-    /// Whether a process that has just mapped something has not run since: it was told to stop, and continues only when
-    /// we resume it.
+    /// Whether a process that has just mapped a file has not run since: it was stopped, and continues only when we
+    /// resume it.
     pub(crate) fn stands_still(&self, pid: u32) -> bool {
         let stopped = self.hold.iter().flat_map(Hold::stopped).filter(|(process, _)| *process == pid);
         stopped.into_iter().any(|(_, thread)| settled(pid, thread) == Stands::Still)

@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 pub(crate) struct Tree {
     /// Processes that existed before the watch, with their programs.
     before: BTreeMap<u32, String>,
-    /// Programs without symbols and without libraries: it cannot be known whether they launch.
+    /// Programs without symbols and without libraries: it is unknown whether they launch kernels.
     opaque: BTreeSet<String>,
     /// Kernels whose code was not read.
     pub unread: BTreeSet<String>,

@@ -1,7 +1,7 @@
 //! Compares a server's claims about itself (`server::claims`) with its observed launches.
 //!
 //! Each claim is compared with the launches of the window: supported, contradicted, or not decidable, with the figures.
-//! A verdict that rests on something *not* having been seen is never stronger than the observer's canary.
+//! A verdict that depends on the absence of an event is never stronger than the observer's canary.
 
 mod launch_facts;
 mod record;

@@ -25,7 +25,7 @@ pub struct Reason {
 }
 
 say::named! {
-    /// Why a verdict that depends on something not having been seen is weak: it is then at most Limited.
+    /// Why a verdict that depends on the absence of an event is weak: it is then at most Limited.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Weakness: key {
@@ -43,7 +43,7 @@ pub struct Held {
     pub claim: Claim,
     pub verdict: Verdict,
     pub reason: Reason,
-    /// Set for a verdict that depends on something not having been seen.
+    /// Set for a verdict that depends on the absence of an event.
     pub weak: Option<Weakness>,
 }
 
@@ -51,7 +51,7 @@ pub struct Held {
 struct Finding {
     verdict: Verdict,
     reason: Reason,
-    /// Whether it depends on something not having been seen.
+    /// Whether the verdict depends on the absence of an event.
     silent: bool,
 }
 
@@ -276,7 +276,7 @@ impl Scene<'_> {
         match seen {
             0 if count == 0 => found(Undecidable, "nothing", &[]),
             seen if seen == count => found(Supported, "evaluations", &[("seen", seen)]),
-            // It may have evaluated on another device.
+            // The server may have evaluated on another device.
             seen if seen < count => found(Undecidable, "evaluations-some", &[("seen", seen)]),
             _ => match self.pieces {
                 Some(pieces) => found(Undecidable, "evaluations-cut", &[("seen", seen), ("pieces", pieces)]),

@@ -42,7 +42,7 @@ struct Dispatch {
     name: String,
     start: i64,
     end: i64,
-    /// In workgroups.
+    /// The grid, in workgroups.
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,

@@ -1,7 +1,7 @@
 //! Databases: rocpd, and Nsight Systems' export.
 //!
 //! A foreign database can contain hostile code. Only tables are read, never views; no function of its schema is
-//! trusted; nothing is written beside it; and the whole read has a deadline.
+//! trusted; nothing is written next to it; and the whole read has a deadline.
 
 use crate::Gap;
 use crate::imports::{Dispatch, ImportError, Profile, Profiler};
@@ -72,7 +72,7 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
     Ok(())
 }
 
-/// Opens read-only: no journal is replayed, no lock taken, no file created beside it.
+/// Opens read-only: no journal is replayed, no lock taken, no file created next to it.
 fn open(path: &Path, most: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
@@ -94,7 +94,7 @@ fn open(path: &Path, most: Duration) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-/// The size of a file with this suffix beside the database, if it exists.
+/// The size of a file with this suffix next to the database, if it exists.
 fn beside(path: &Path, end: &str) -> Option<u64> {
     let mut name = path.as_os_str().to_owned();
     name.push(end);

@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Resu
     None
 }
 
-/// The csv identifies the device by number; its name is in the `*_agent_info.csv` that rocprofv3 writes beside it.
+/// The csv identifies the device by number; its name is in the `*_agent_info.csv` that rocprofv3 writes next to it.
 fn agent_beside(path: &Path) -> Option<String> {
     const MOST: u64 = 1 << 20;
     let name = path.file_name()?.to_str()?.strip_suffix("kernel_trace.csv")?;

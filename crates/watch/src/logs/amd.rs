@@ -13,7 +13,7 @@ pub enum Line<'a> {
     Returned { api: &'static str, success: bool },
     /// A GPU that the runtime found at startup.
     Device(String),
-    /// The host reads something back.
+    /// The host reads data back.
     Readback,
     /// Another line of the same log.
     Other,

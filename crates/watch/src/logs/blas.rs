@@ -20,7 +20,7 @@ pub fn chosen(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("Running kernel: ").map(str::trim)
 }
 
-/// A matrix product that a BLAS library was asked for, and the number of calls.
+/// A matrix product requested from a BLAS library, and the number of calls.
 pub fn call(line: &str) -> Option<(Told, Kind, u64)> {
     let line = line.trim_start();
     trace(line).or_else(|| lt_trace(line)).or_else(|| bench(line)).or_else(|| profile(line))

@@ -2,7 +2,7 @@
 
 use say::{Key, Message, Say as _, key, say};
 
-/// A variable that this observer knows.
+/// A log variable that this observer supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
     pub name: &'static str,

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Default)]
 pub struct LogReader {
     flow: Flow,
-    /// Per thread: the launch call in progress, and whether its kernel was named.
+    /// The launch call in progress in each thread, and whether its kernel was named.
     open: HashMap<String, (Kind, bool)>,
     calls: BTreeMap<Told, Vec<(Kind, u64)>>,
     chosen: BTreeMap<String, u64>,

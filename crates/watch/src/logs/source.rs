@@ -29,7 +29,7 @@ pub struct LogSource {
 
 /// Longer lines are cut: no known log has such lines, and a program may print anything.
 const LONGEST: u64 = 64 << 10;
-/// How long to wait for the silent program after it was told to end.
+/// How long to wait for the silent program after it was asked to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl LogSource {

@@ -19,7 +19,7 @@ pub(super) const SEARCHED: &str = "end:searched";
 pub struct Record {
     pub pid: u32,
     pub program: String,
-    /// Paths of the runtimes whose functions it wraps.
+    /// Paths of the runtimes whose functions the shim wraps.
     pub runtimes: Vec<String>,
     pub said: Vec<String>,
 }
@@ -239,7 +239,7 @@ fn is_named(file: &File, tables: Option<&Tables>, name: &str) -> bool {
     file.name() == name || tables.is_some_and(|tables| tables.soname == name)
 }
 
-/// These files and, transitively, all mapped files that they need, by name.
+/// Returns these files and, transitively, all mapped files that they need, by name.
 fn closure<'f>(from: impl Iterator<Item = &'f str>, files: &[Read<'_>]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     let mut next: Vec<String> = from.map(str::to_owned).collect();

@@ -19,8 +19,9 @@ const ROUND: &str = "10000";
 
 /// Calls this runtime from a child process. Returns the observation, or why the call proves nothing.
 ///
-/// Our own stand-in is written anew. Any other path comes from the target. A user other than root may load it, with no
-/// more rights than the target has. Root never loads a file that a target names; it calls our own runtime instead.
+/// If the runtime is our own stand-in, its file is written again. Any other path comes from the target. A user other
+/// than root may load it, with no more rights than the target has. Root never loads a file that a target names; it
+/// calls our own runtime instead.
 pub fn call(runtime: &Runtime) -> Result<Message, Message> {
     let refused = |error: std::io::Error| say!("canary-no-child", error);
     let session = Session::new(None).map_err(|error| error.message())?;

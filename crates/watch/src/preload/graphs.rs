@@ -12,13 +12,13 @@ struct Node {
     enabled: bool,
 }
 
-/// One executable graph.
+/// An executable graph.
 #[derive(Debug, Default, Clone)]
 struct Exec {
     nodes: HashMap<u64, Node>,
     /// The launches of a replay, by kind.
     counts: HashMap<KindId, u64>,
-    /// Whether it contains a launch that cannot be counted.
+    /// Whether the graph contains a launch that cannot be counted.
     partly: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// Takes a reported node. `kind`: set for a node that launches.
+    /// Adds a reported node. `kind`: set for a node that launches.
     pub fn node(&mut self, node: &record::Node, head: &record::Launch, kind: Option<KindId>) {
         let kind = kind.filter(|_| head.api != api::GRAPH_CHILD);
         self.told.insert(node.node, Node { kind, under: node.under, enabled: true });

@@ -34,21 +34,21 @@ pub struct Mapped {
 pub struct Tables {
     pub soname: String,
     pub needed: Vec<String>,
-    /// Launch functions that it exports.
+    /// Launch functions that the file exports.
     pub exports: BTreeSet<String>,
-    /// Whether it contains launch functions itself.
+    /// Whether the file contains launch functions itself.
     pub runtime_inside: bool,
     /// The same without CUDA's runtime, which is often linked in and launches through the driver, a separate library.
     pub inside: bool,
-    /// Whether it has only dynamic symbols.
+    /// Whether the file has only dynamic symbols.
     pub stripped: bool,
-    /// Whether it imports launch functions.
+    /// Whether the file imports launch functions.
     pub imports: bool,
     /// Whether its data contain the name of a launch function: it can then look the function up itself.
     pub names: bool,
-    /// Whether it can walk the loader's tables, or submit work to a GPU through another interface.
+    /// Whether the file can walk the loader's tables, or submit work to a GPU through another interface.
     pub walks: bool,
-    /// The loader that it requests.
+    /// The loader that the program requests.
     pub loader: Option<String>,
 }
 
@@ -172,7 +172,7 @@ impl Library {
 }
 
 impl Tables {
-    /// Whether it can find a launch function without the loader's lookup.
+    /// Whether the file can find a launch function without the loader's lookup.
     pub fn looks_up(&self, name: &str) -> bool {
         let system = SYSTEM.iter().any(|start| name.starts_with(start));
         !system && (self.names || self.walks)

@@ -12,7 +12,7 @@ use sys::private_dir::{SessionDir, put};
 pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
 pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
 
-/// The shim of a session. It is beside the directory of the records, where only its owner can write.
+/// The shim of a session. It is next to the directory of the records, where only its owner can write.
 pub fn library(directory: &Path) -> PathBuf {
     directory.with_file_name("libwhichkernel-preload.so")
 }

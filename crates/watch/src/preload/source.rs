@@ -209,7 +209,7 @@ fn unfollowed(process: u32, call: String, became_another: bool) -> Option<Gap> {
     }
 }
 
-/// Checked while it launches: its open files are unknown afterwards.
+/// This is checked while the process launches, because its open files are unknown afterwards.
 fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
     for runtime in &tail.runtimes {
         let maker = Maker::of_library(&runtime.path);

@@ -38,7 +38,7 @@ pub struct Tail {
     pub runtimes: Vec<Runtime>,
     /// Device files that the process reported to have held after it launched.
     pub devices: Vec<Held>,
-    /// Calls that changed something that is not tracked.
+    /// Calls whose effects are not tracked.
     pub unfollowed: Vec<String>,
     /// Calls that ended in an exception.
     pub threw: u64,
@@ -162,7 +162,7 @@ impl Tail {
                 }
                 _ => {}
             },
-            // The record of a call's end only carries its status; the record of its start was counted.
+            // The record of a call's end contains only its status; the record of its start was counted.
             Record::Blas(call) if call.bracket == 2 => {}
             Record::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };
@@ -226,7 +226,7 @@ impl Tail {
         }
     }
 
-    /// Which kind of launch it is.
+    /// Determines the kind of a launch.
     fn kind(&mut self, head: &record::Launch, args: &[u8], tally: &mut Tally, known: &Known) -> KindId {
         let kernel = self.kernels.get(&head.kernel);
         let module = kernel.and_then(|kernel| self.modules.get(&kernel.module));

@@ -36,9 +36,9 @@ impl File {
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     pub pid: u32,
-    /// The kernel's name for it.
+    /// The process name in the Linux kernel.
     pub name: String,
-    /// In the order of mapping; the program is first.
+    /// The mapped files in the order of mapping; the program is first.
     pub files: Vec<File>,
     /// The image that it is a fork of, and how many files that image had at the time.
     pub copy_of: Option<(usize, usize)>,
@@ -50,7 +50,7 @@ pub struct Image {
 struct Life {
     image: usize,
     threads: BTreeSet<u32>,
-    /// It has the name of a new program, but nothing is mapped yet.
+    /// The process has the name of a new program, but nothing is mapped yet.
     named: bool,
 }
 

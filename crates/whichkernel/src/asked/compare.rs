@@ -66,7 +66,8 @@ pub fn compare(
             tell_skipped(&tree.skipped, context);
         }
     }
-    // "The same" requires that something was compared, and that neither side has an answer that the other lacks.
+    // "The same" requires that at least one cell was compared, and that neither side has an answer that the other
+    // lacks.
     let same = matches!(conclusion.says(), Says::Same)
         && conclusion.reach() != Reach::Unknown
         && both.parts.iter().all(|part| part.found.half == 0);
@@ -94,7 +95,7 @@ struct Both<'t> {
     unread: Vec<(String, String)>,
 }
 
-/// One operation.
+/// An operation.
 struct Part<'t> {
     operation: String,
     left: Survey<'t>,

@@ -1,4 +1,4 @@
-//! A graded investigation for people: the screen, the whole list, one claim, Markdown and CSV. `check`, `investigate`
+//! A graded investigation for users: the screen, the whole list, one claim, Markdown and CSV. `check`, `investigate`
 //! and `report` share the wording.
 
 mod answer;

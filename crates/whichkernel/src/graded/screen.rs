@@ -81,7 +81,7 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
         let closes = lang.text_with("check-next-closes", &[("count", (next.claims + next.questions).into())]);
         // Commands are for copying, so they are never wrapped.
         let advice = advice_text(lang, &next.advice);
-        let _ = writeln!(out, "{} {advice}  ({closes})", bold(context, &lang.text("check-next")));
+        let _ = writeln!(out, "{} {advice} {}", bold(context, &lang.text("check-next")), lang.noted("", &closes));
     }
     // A list that is empty is no advice.
     let more = if graded.counts().refuted > 0 { "check-screen-more" } else { "check-screen-more-all" };
@@ -215,7 +215,7 @@ fn phase_table(graded: &Graded, lang: &Lang) -> Table {
     table
 }
 
-/// Observers that could not look, with their reasons; each missing thing is reported once.
+/// Observers that could not run, with their reasons; each missing prerequisite is reported once.
 fn could_not_look(looked: &[Looked], lang: &Lang) -> Option<String> {
     let comma = lang.text("check-list-comma").trim_matches('"').to_owned();
     let first = looked.iter().find(|one| one.blocked.is_some())?;

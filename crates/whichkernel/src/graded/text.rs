@@ -1,4 +1,4 @@
-//! Every reading for people: phase by phase, each claim with its grade, the reason, and the command that would decide
+//! Every reading for users: phase by phase, each claim with its grade, the reason, and the command that would decide
 //! it.
 
 use super::answer::answer_line;

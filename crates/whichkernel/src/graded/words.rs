@@ -13,7 +13,7 @@ const LONGEST: u64 = 16 << 20;
 
 /// The name that always means the built-in file.
 pub const NOTES: &str = "field-notes";
-/// What `investigate` writes about this machine, beside the ledger.
+/// The name of the investigation file that `investigate` writes about this machine, next to the ledger.
 pub const MACHINE: &str = "this-machine";
 
 /// The named file. Without a name: this machine's own, if `investigate` has written one, else the field notes; a note says which.

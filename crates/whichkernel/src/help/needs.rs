@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Error};
 
-/// The verb, its option, and the required option, as in `requires` beside each.
+/// The verb, its option, and the required option, as in `requires` of each option.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("diff", "gemm", "library"),
     ("diff", "tokens", "library"),

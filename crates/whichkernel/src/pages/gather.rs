@@ -30,7 +30,7 @@ impl Gathered {
         gathered
     }
 
-    /// Without anything of this machine: its paths would be in the commands.
+    /// Nothing about this machine is included: its paths would appear in the commands.
     pub fn for_strangers(investigation: Investigation, dir: &Path) -> Gathered {
         let (mut observations, mut notes, mut ledger) = (Vec::new(), Vec::new(), LedgerFacts::default());
         let read = || -> Result<_, LedgerError> {
@@ -81,7 +81,8 @@ impl Gathered {
         self.build(false, Some(&self.version()), None)
     }
 
-    /// For strangers. The ledger's facts are those of the original, whose rows these pages were made from.
+    /// For readers who do not know this machine. The ledger's facts are those of the original, whose rows these pages
+    /// were made from.
     pub fn published(mut self, original: LedgerFacts, publication: &Publication) -> site::Site {
         self.ledger = original;
         self.build(false, None, Some(publication))
@@ -105,7 +106,7 @@ impl Gathered {
         };
         let langs = (Lang::new("en"), Lang::new("ja"));
         let needs = |command: &str| {
-            // What is missing on this machine says nothing about a stranger's.
+            // Features that this machine lacks are irrelevant to readers of a published report.
             if published.is_some() {
                 return Vec::new();
             }

@@ -1,4 +1,4 @@
-//! The report of a running investigation, written beside the ledger and updated while observers still run.
+//! The report of a running investigation, written next to the ledger and updated while observers still run.
 
 use super::{Gathered, browse};
 use crate::context::Context;
@@ -21,7 +21,7 @@ const SHARE: u32 = 5;
 pub struct Beside<'a> {
     investigation: Investigation,
     context: &'a Context,
-    /// The directory of its pages, beside the ledger: each investigation has its own.
+    /// The directory of its pages, next to the ledger: each investigation has its own.
     folder: String,
     last: Instant,
     /// How long the last update took.
@@ -45,7 +45,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Call this after something was recorded.
+    /// Call this after each recorded observation.
     pub fn step(&mut self) {
         if self.last.elapsed() >= PAUSE.max(self.took * SHARE) {
             self.renew();

@@ -99,7 +99,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 impl Args {
-    /// Two files or directories with GPU code.
+    /// Compares two files or directories with GPU code.
     fn code(&self, sides: (&Path, &Path), context: &Context) -> say::Result<ExitCode> {
         kernel::run(sides, &self.gpu, &self.kernels, (self.format, context))
     }

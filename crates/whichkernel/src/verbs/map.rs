@@ -161,7 +161,7 @@ fn text(
         let (kinds, columns) = axes(sheet);
         let _ = writeln!(out, "{}", sheet.title());
         if let (Some(map), Some(place)) = (sheet.map, place) {
-            // Its first line names the card, like the title.
+            // The first line of the table names the card, like the title.
             for line in head::card(&map.plan, place, context).lines().skip(1) {
                 let _ = writeln!(out, "{line}");
             }

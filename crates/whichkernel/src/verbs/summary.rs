@@ -115,8 +115,8 @@ fn server(report: &Report, context: &Context) -> String {
     lang.text_with(key, &args)
 }
 
-/// The launches of this server's own library on this machine's GPU, for the loaded model's types. Nothing else counts;
-/// the source's declaration is shown separately, marked as such.
+/// The launches of this server's own library on this machine's GPU, for the loaded model's types. Only these
+/// observations count; the source's declaration is shown separately and marked as such.
 fn path(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let targets: Vec<String> = report.facts.targets().into_iter().map(str::to_owned).collect();

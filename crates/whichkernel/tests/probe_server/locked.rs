@@ -127,9 +127,9 @@ fn a_key_that_is_missing_wrong_open_or_for_nobody_is_refused() {
     refused(server.probe(&["--key-file", &wrong]), "run `chmod 600` on it");
     std::fs::set_permissions(&wrong, std::fs::Permissions::from_mode(0o600)).expect("private");
     refused(server.probe(&["--key-file", &wrong]), "refuses the API key that was sent");
-    refused(tool(&["probe", "--key-file", &key]).output().expect("run"), "name the server that the key is for");
+    refused(tool(&["probe", "--key-file", &key]).output().expect("run"), "the URL of the server that the key is for");
     refused(
         tool(&["watch", "--pid", "1", "--key-file", &key]).output().expect("run"),
-        "name the server that the key is for",
+        "the URL of the server that the key is for",
     );
 }

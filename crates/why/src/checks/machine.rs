@@ -25,12 +25,12 @@ fn published(place: &str, says: String) -> Vec<Seen> {
     vec![Seen::new(place, Message::verbatim(says))]
 }
 
-/// Asked of NVIDIA's program, which has names of its own.
+/// Whether nvidia-smi is the source, which uses names of its own.
 fn by_smi(state: &State) -> bool {
     state.place == "nvidia-smi"
 }
 
-/// NVIDIA's driver tells its own program, AMD's writes files.
+/// NVIDIA's driver reports values through nvidia-smi, AMD's driver through files.
 fn unpublished(card: &Card) -> Outcome {
     let nvidia = card.target.as_deref().is_some_and(|target| target.starts_with("sm_"));
     unchecked(if nvidia { say!("why-unchecked-smi") } else { say!("why-unchecked-sysfs") })

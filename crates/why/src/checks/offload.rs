@@ -76,7 +76,7 @@ fn cost(facts: &Facts) -> Cost {
     Cost::Computed { phase: Phase::Decode, at_most: now.value, instead_of: alone.value, inputs: now.inputs }
 }
 
-/// The context, the size of its cache in bytes, and whether the cache fits beside the weights.
+/// The context, the size of its cache in bytes, and whether the cache fits in memory with the weights.
 fn fits(facts: &Facts) -> Option<(u64, u64, bool)> {
     let (model, card, server) = (facts.model.as_ref()?, facts.card()?, facts.server.as_ref()?);
     let tokens = server.context.as_ref()?.value;

@@ -18,7 +18,7 @@ use crate::facts::{Card, Facts, Other, Server};
 use doctor::{Host, Process};
 use std::collections::BTreeSet;
 
-/// The machine alone: its cards and its memory.
+/// Reads only the machine: its cards and its memory.
 pub fn machine(host: &Host, found: &doctor::Facts) -> Facts {
     Facts { cards: cards(host, found), cards_seen: found.devices_seen, system: system_memory(host), ..Facts::default() }
 }

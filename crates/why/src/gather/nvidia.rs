@@ -4,10 +4,10 @@ use crate::facts::State;
 use doctor::Host;
 use std::process::Stdio;
 
-/// What is asked for. All of these have been in `nvidia-smi --help-query-gpu` since 2014.
+/// The fields to query. All of these have been in `nvidia-smi --help-query-gpu` since 2014.
 const FIELDS: &str = "pci.bus_id,memory.used,memory.total,power.limit,power.default_limit";
 
-/// One card in its output.
+/// A card in the output of nvidia-smi.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// `0000:0a:00.0`, as the PCI bus spells it.
@@ -27,7 +27,7 @@ pub fn slots(host: &Host) -> Vec<String> {
     host.entries("/proc/driver/nvidia/gpus").into_iter().filter(named).collect()
 }
 
-/// Nothing where the program is not there or fails.
+/// Empty if nvidia-smi is missing or fails.
 pub fn published(host: &Host) -> Vec<Line> {
     if !host.live() || !host.exists("/proc/driver/nvidia/version") {
         return Vec::new();

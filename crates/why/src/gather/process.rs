@@ -7,7 +7,7 @@ use server::claims::model_header;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Device files of GPUs among its descriptors; empty if they cannot be read.
+/// GPU device files among the process's descriptors; empty if they cannot be read.
 pub fn held(host: &Host, pid: u32) -> BTreeSet<String> {
     let links = host.entries(format!("/proc/{pid}/fd"));
     let links = links.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
@@ -16,7 +16,7 @@ pub fn held(host: &Host, pid: u32) -> BTreeSet<String> {
         .collect()
 }
 
-/// The GPU backends that it has mapped; None if its mappings could not be read.
+/// The GPU backends that the process has mapped; None if its mappings could not be read.
 pub fn backends(process: &Process) -> Option<Vec<String>> {
     let libraries = process.libraries.found()?;
     let names = libraries.iter().filter_map(|library| library.path.rsplit('/').next());
@@ -67,7 +67,7 @@ pub fn build_type(host: &Host, process: &Process) -> Option<(String, String)> {
     .next()
 }
 
-/// The systemd unit that it belongs to, from its control group.
+/// The systemd unit that the process belongs to, from its control group.
 pub fn unit(host: &Host, pid: u32) -> Option<Unit> {
     let text = host.text(format!("/proc/{pid}/cgroup")).found().cloned()?;
     text.lines().find_map(unit_of)

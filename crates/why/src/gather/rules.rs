@@ -67,7 +67,7 @@ fn table(known: &Known, target: &str, kind: &str) -> Option<(&'static DecisionTa
         Known::Between { below: Some(below), above: Some(above), .. } => {
             (below.stretches(target, kind) == above.stretches(target, kind)).then_some((below, false))
         }
-        // Anything may have changed after the last known release.
+        // Releases after the last known one may have changed any rule.
         Known::Between { .. } => None,
     }
 }

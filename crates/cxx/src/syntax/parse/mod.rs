@@ -46,7 +46,7 @@ impl Default for Names {
     }
 }
 
-/// The parser could not read this. The caller decides how to continue.
+/// The parser does not support this construct. The caller decides how to continue.
 #[derive(Debug, Clone, Copy)]
 pub struct Stuck;
 

@@ -13,7 +13,7 @@ pub(super) struct Specifiers {
     pub is_static: bool,
     pub fixed: bool,
     pub external: bool,
-    /// Whether it is `thread_local`. In a function, the variable then has the lifetime of a static.
+    /// Whether the declaration is `thread_local`. In a function, the variable then has the lifetime of a static.
     pub thread: bool,
 }
 

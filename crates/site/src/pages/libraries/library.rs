@@ -132,7 +132,7 @@ fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str
     parts::section(id, title, with_csv(study, &format!("library-{id}"), &columns, &rows))
 }
 
-/// The word for something that was not seen, depending on how much of the file was read.
+/// The word for a target that was not found, depending on how much of the file was read.
 fn absent(study: &Study<'_>, read: Read) -> Markup {
     html! { @if read == Read::Whole { b { (study.words.say(read.absent())) } } @else { span.faint { (study.words.say(read.absent())) } } }
 }

@@ -103,7 +103,7 @@ fn names(who: &std::collections::BTreeSet<String>) -> String {
     who.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Catalogs in the list of files: their kernels are in separate files beside the library.
+/// Catalogs in the list of files: their kernels are in separate files next to the library.
 fn catalog_rows(study: &Study<'_>, stack: &Stack) -> Vec<Vec<Markup>> {
     let all =
         stack.catalogs.iter().flat_map(|(name, of)| of.iter().map(move |(runtime, catalog)| (name, runtime, catalog)));

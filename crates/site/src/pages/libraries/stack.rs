@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub struct Stack {
     pub needs: BTreeMap<String, BTreeSet<String>>,
-    /// By name, then by hash: two builds with one name are two files.
+    /// The files by name, then by hash: two builds with one name are two files.
     pub files: BTreeMap<String, BTreeMap<String, Build>>,
-    /// Kernels in separate files beside a library, by its name and then by runtime.
+    /// Kernels in separate files next to a library, by its name and then by runtime.
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,
@@ -25,7 +25,7 @@ pub struct Stack {
     pub launches_accounts: Option<BTreeSet<Witness>>,
 }
 
-/// One file, by its hash.
+/// A file, identified by its hash.
 #[derive(Default)]
 pub struct Build {
     pub label: String,

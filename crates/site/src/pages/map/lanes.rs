@@ -68,7 +68,7 @@ pub fn section(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup 
     parts::section("map-lanes", study.words.say("site-h-lanes"), body)
 }
 
-/// The card, and its stand-in.
+/// The name of the card, and whether it is a stand-in.
 fn who(run: &Run) -> String {
     let card = run.subject.gpu.as_deref().map(card_title);
     let parts = [card, run.subject.target.clone(), run.subject.runtime.clone(), Some(run.observer.clone())];

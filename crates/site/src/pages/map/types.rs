@@ -1,4 +1,4 @@
-//! Every type of one release: a heat table over the column counts at which something changes.
+//! Every type of one release: a heat table over the column counts at which a path changes.
 
 use super::asked::Asked;
 use crate::dispatch::{Build, by_path};

@@ -130,9 +130,9 @@ impl Body {
 /// How a return is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// At the instruction that returns.
+    /// The probe is at the instruction that returns.
     Instruction,
-    /// By the kernel's return probe, after it.
+    /// Through the kernel's return probe, after the function returned.
     Trampoline,
 }
 
@@ -166,7 +166,7 @@ pub fn at_launch_return(maps: Maps, number: i32, way: Way) -> Result<Vec<u64>, B
     body.end()
 }
 
-/// The program for the return of a call that gives a result, or that changes something if it was accepted.
+/// The program for the return of a call that has a result, or that changes an object if it was accepted.
 pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
     body.pushed = way.above();

@@ -165,7 +165,7 @@ impl Body {
         self.asm.jump_if(If::NotEqual, R1, 0, self.out);
     }
 
-    /// VK_SUCCESS or VK_ERROR_DEVICE_LOST; a wait that timed out says nothing.
+    /// VK_SUCCESS or VK_ERROR_DEVICE_LOST; a wait that timed out shows nothing.
     fn ended_or_lost(&mut self) {
         const LOST: i32 = -4;
         let told = self.asm.label();
@@ -246,8 +246,8 @@ impl Body {
         self.tell_bytes(kind::CALL);
     }
 
-    /// Reports the submission first, then the command buffers of each part. Whether it was accepted is reported at its
-    /// return.
+    /// Reports the submission first, then the command buffers of each part. The return of the call shows whether it was
+    /// accepted.
     fn submission(&mut self, (buffers, size, shift): (i32, i32, i32), number: i32) {
         self.count();
         self.register(KEY + key::HANDLE, regs::DI, Long);

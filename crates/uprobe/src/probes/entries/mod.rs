@@ -122,7 +122,7 @@ pub struct Params {
 pub mod node {
     pub const KERNEL: u32 = 0;
     pub const CHILD: u32 = 4;
-    /// The device decides how often its body runs.
+    /// The device decides how often the body of the node runs.
     pub const CONDITIONAL: u32 = 13;
 }
 
@@ -202,7 +202,7 @@ pub enum Role {
     WaitEvent,
     /// A copy whose fourth argument is the direction; 2 is device to host.
     Copy,
-    /// A copy whose name says that it is from the device.
+    /// A copy whose name shows that it is from the device.
     CopyBack,
     /// `(function *out, module, char *name)`
     GetFunction,
@@ -220,18 +220,19 @@ impl Role {
         self.gives() || self.changes() || matches!(self, Role::Vulkan(of) if of.answers())
     }
 
-    /// Whether its return is observed, always or in samples.
+    /// Whether the return of the function is observed, always or in samples.
     pub fn returns(self) -> bool {
         self.answers() || matches!(self, Role::Launch(_))
     }
 
-    /// Whether it creates, changes or launches graphs: after a missed call, the launches of the graph are unknown.
+    /// Whether the function creates, changes or launches graphs: after a missed call, the launches of the graph are
+    /// unknown.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))
     }
 
-    /// Whether it returns a result through a pointer.
+    /// Whether the function returns a result through a pointer.
     pub fn gives(self) -> bool {
         matches!(
             self,
@@ -250,7 +251,7 @@ impl Role {
         )
     }
 
-    /// Whether it changes the objects that its arguments name, if it is accepted.
+    /// Whether the function changes the objects that its arguments refer to, if the call is accepted.
     pub fn changes(self) -> bool {
         matches!(
             self,
@@ -267,7 +268,8 @@ impl Role {
         )
     }
 
-    /// Whether it launches. Probes on launch functions are placed last, after those that show what a launch is part of.
+    /// Whether the function launches a kernel. Probes on launch functions are placed last, after those that show what a
+    /// launch is part of.
     pub fn launches(self) -> bool {
         match self {
             Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul => true,

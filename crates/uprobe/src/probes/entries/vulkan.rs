@@ -41,7 +41,7 @@ pub enum Vk {
 }
 
 impl Vk {
-    /// Whether its effect is known only when it returns.
+    /// Whether the function's effect is known only when it returns.
     pub fn answers(self) -> bool {
         matches!(
             self,

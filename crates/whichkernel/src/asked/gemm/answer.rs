@@ -35,7 +35,7 @@ pub struct Row {
     pub kernel: Option<String>,
     /// The solutions of a set.
     pub candidates: Vec<i64>,
-    /// Why it was not computed, or the function that is called instead.
+    /// Why the choice was not computed, or the function that is called instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A launched kernel of a BLAS library, looked up in the catalog beside its code object.
+//! A launched kernel of a BLAS library, looked up in the catalog next to its code object.
 
 use super::{Catalog, Explained, described, section};
 use codeobject::processors_in;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use tensile::select::{Call, CatalogFile, Choice, Compute, DataType, Library};
 use tensile::{Files, kernel_name};
 
-/// What is known about a kernel from its catalog.
+/// The facts about a kernel in its catalog.
 #[derive(Debug)]
 pub struct Launched {
     pub kernel: String,
-    /// The products of the run that lead to it.
+    /// The products of the run that lead to the kernel.
     pub products: Vec<Explained>,
-    /// Numbers of its solutions, and how many rows of tables name them.
+    /// The numbers of the kernel's solutions, and how many rows of tables refer to them.
     pub solutions: Vec<i64>,
     pub rows: usize,
     pub leaf: String,
@@ -30,7 +30,7 @@ impl Launched {
         Launched::beside(kernel, file, sizes).or_else(|| Launched::elsewhere(kernel, sizes))
     }
 
-    /// From the catalog beside the code object.
+    /// Looks the kernel up in the catalog next to the code object.
     fn beside(kernel: &str, file: &Path, sizes: &[[u64; 4]]) -> Option<Launched> {
         let dir = LibraryDir::open(file.parent()?).ok()??;
         let stem = file.file_stem()?.to_str()?.to_owned();

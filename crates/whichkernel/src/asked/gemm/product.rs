@@ -110,9 +110,9 @@ pub struct Cells {
     pub id: String,
     pub sizes: [u64; 3],
     pub batch: Option<u64>,
-    /// For A and B.
+    /// The transpositions of A and B.
     pub trans: [String; 2],
-    /// For A, B, C and D.
+    /// The types of A, B, C and D.
     pub types: [String; 4],
     pub compute: String,
     pub scale: String,
@@ -123,7 +123,7 @@ pub struct Cells {
     pub requested: Option<u32>,
     pub beta: Option<f64>,
     pub batch_kind: String,
-    /// Of A, B, C and D.
+    /// The strides of A, B, C and D.
     pub strides: [Option<u64>; 4],
     pub scale_ab: String,
     pub scale_cd: String,

@@ -18,7 +18,7 @@ pub struct Recorded {
     pub kernel: Option<String>,
 }
 
-/// What the catalog says about one product.
+/// The solution that the catalog gives for one product.
 #[derive(Debug)]
 pub struct Explained {
     pub library: Library,
@@ -112,7 +112,7 @@ impl Explained {
         }
     }
 
-    /// Two lines: the product with its answer, and why.
+    /// Formats two lines: the product with its answer, and the reason.
     fn text(&self, lang: &Lang) -> String {
         let library = say!("gemm-library", library = self.library.name(), version = self.version);
         let answer = match &self.choice {

@@ -10,7 +10,7 @@ use sys::http::Address;
 #[derive(Debug, Clone)]
 pub struct Chosen {
     pub at: Endpoint,
-    /// Its process, if it runs on this machine.
+    /// The server's process, if it runs on this machine.
     pub pid: Option<u32>,
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use why::facts::Census;
 use why::{Facts, PROMPT};
 
-/// Leaves the facts as they are where the kernel is not known, not in the library, or not decoded completely.
+/// Leaves the facts as they are where the kernel is unknown, not in the library, or not decoded completely.
 pub fn count(facts: &mut Facts, context: &Context) {
     let counted = counted(facts, context);
     if let Some(card) = facts.card_mut().filter(|_| counted.is_some()) {

@@ -97,7 +97,7 @@ fn text(path: &Path) -> Option<String> {
 
 /// A card from its profile; the error for an unknown name suggests the nearest.
 pub fn named(gpu: &str) -> say::Result<why::Card> {
-    // `4090`: what a card is called, without its series.
+    // A card's name without its series: `4090`.
     let number = gpu.bytes().all(|byte| byte.is_ascii_digit()) && gpu.len() > 3;
     let series = ["rtx-", "gtx-"].iter().filter(|_| number).find_map(|series| gpu::limits(&format!("{series}{gpu}")));
     match gpu::limits(gpu).or(series) {

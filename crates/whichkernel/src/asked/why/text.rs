@@ -287,8 +287,8 @@ impl Screen<'_> {
             let machine = self.lang.text("why-unchecked-machine");
             groups.retain(|(why, _)| *why != machine);
         }
-        let said: Vec<String> = groups.iter().map(|(why, names)| format!("{} ({why})", names.join(comma))).collect();
-        let mut said = said;
+        let one = |(why, names): &(String, Vec<String>)| self.lang.noted(&names.join(comma), why);
+        let mut said: Vec<String> = groups.iter().map(one).collect();
         if answer.subject.server.is_none() {
             said.insert(0, self.lang.text("why-unchecked-all"));
         }
@@ -307,7 +307,7 @@ impl Screen<'_> {
         }
     }
 
-    /// Labels in a column with texts beside them; a long text continues below itself.
+    /// Labels in a column with texts next to them; a long text continues below itself.
     pub fn rows(&self, indent: &str, rows: &[(String, String)]) -> String {
         let wide = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0) + 2;
         let room = self.width.saturating_sub(indent.width() + wide).max(20);

@@ -30,7 +30,7 @@ pub fn runtimes(a: &str, b: &str, args: &Ask, context: &Context) -> say::Result<
     report(&left, &right, (a, b), args.format, context)
 }
 
-/// Two cards in one runtime.
+/// Compares two cards in one runtime.
 pub fn cards(a: &str, b: &str, args: &Ask, context: &Context) -> say::Result<ExitCode> {
     let place = RunRoot::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     let of = |card: &str| survey(&Ask { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);

@@ -11,7 +11,7 @@ use say::bail;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Two cards in one runtime.
+/// Compares two cards in one runtime.
 pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> say::Result<ExitCode> {
     heed(ask, &[])?;
     let place = place(ask)?;

@@ -1,4 +1,4 @@
-//! Doctor's answer for people: the installed software, the working observers, and the problems.
+//! Doctor's answer for users: the installed software, the working observers, and the problems.
 
 use super::{fix_text, say_all};
 use crate::context::Context;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Problems come first, because readers look for them. `live`: this machine, not a file tree.
 pub fn render(report: &Report, live: bool, context: &Context) -> String {
-    // For a file tree it is unknown what can be run.
+    // For a file tree, it is unknown which commands can be run.
     let feasible = live.then(|| Feasibility::this(&report.facts));
     let mut page = Page { out: String::new(), feasible, context };
     let kernel = report.facts.kernel.found().map_or("?", String::as_str);
@@ -69,7 +69,7 @@ impl Page<'_> {
         }
     }
 
-    /// A label in a separate column, with its text beside it.
+    /// A label in a separate column, with its text next to it.
     fn labelled(&mut self, label: &str, columns: usize, text: &str) {
         let indent = columns + 2;
         let start = self.out.len();
@@ -258,9 +258,9 @@ impl Page<'_> {
         for (place, list) in groups {
             self.line(2, &place);
             for variable in list {
-                let meaning =
-                    explain(variable).map(|message| format!("  ({})", self.lang().say(&message))).unwrap_or_default();
-                self.line(4, &format!("{}={}{meaning}", variable.name, short(&variable.value)));
+                let meaning = explain(variable).map(|message| self.lang().noted("", &self.lang().say(&message)));
+                let set = format!("{}={}", variable.name, short(&variable.value));
+                self.line(4, &meaning.map_or_else(|| set.clone(), |meaning| format!("{set} {meaning}")));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A run for people: the verdict first, then the selections by phase, then notes on the list.
+//! A run for users: the verdict first, then the selections by phase, then notes on the list.
 
 use super::command::Ran;
 use crate::asked::dry::head;

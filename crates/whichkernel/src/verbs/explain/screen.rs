@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::labelled::{Entry, labelled};
 use crate::links::Link;
 use evidence::Says;
-use report::{Term, rung_text};
+use report::{Lang, Term, rung_text};
 use say::shell::CommandLine;
 use source::decision_table::{self, DecisionTable, tokens};
 use source::explain::{OTHERS, Question};
@@ -19,7 +19,7 @@ pub fn term(term: &Term, context: &Context) -> String {
     format!("{head}\n{}\n", lines.join("\n"))
 }
 
-/// For a version without a table: which tables cover it.
+/// The tables that cover a version without its own table.
 pub fn version(question: &Question, context: &Context) -> Option<(&'static str, String)> {
     let Known::Between { what, below, above } = &question.known else { return None };
     let name = |table: &Option<&'static DecisionTable>| table.map(|table| table.version.clone());
@@ -44,7 +44,7 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     rows.extend(version(question, context));
     // If no version was named, the newest is used, and the answer says which one that is.
     if let Known::Exact(table) = &question.known {
-        rows.push(("explain-version", format!("{} {}", table.source, dated(table))));
+        rows.push(("explain-version", format!("{} {}", table.source, dated(table, lang))));
     }
     // If the version is between two that choose differently, statements about one of them begin with its name.
     let settled = question.settled();
@@ -104,7 +104,7 @@ pub fn kernel(question: &Question, context: &Context) -> String {
     let lang = &context.lang;
     let conclusion = question.conclusion();
     let gpu = match &question.device.card {
-        Some(_) => format!("{} ({})", question.device.title(), question.device.target),
+        Some(_) => lang.noted(&question.device.title(), &question.device.target),
         None => question.device.target.clone(),
     };
     let of_table = |table: &&'static DecisionTable| {
@@ -183,6 +183,7 @@ fn by_gpu(question: &Question, table: &DecisionTable, context: &Context) -> Stri
 /// llama.cpp's releases in order: `BLAS through b6841 | MMQ from b7148 (2025-11-24) through ggml-0.28.0`. The last one
 /// is the newest release that has a table: later releases are unknown.
 fn by_version(question: &Question, context: &Context) -> String {
+    let lang = &context.lang;
     let mut runs: Vec<(&str, &DecisionTable, &DecisionTable)> = Vec::new();
     for table in decision_table::all().iter().filter(|table| table.source == "llama.cpp") {
         let Some(found) = table.look_up(&question.device.target, question.main_type(), question.at()) else { continue };
@@ -194,18 +195,19 @@ fn by_version(question: &Question, context: &Context) -> String {
     let text = |(i, (path, first, last)): (usize, &(&str, &DecisionTable, &DecisionTable))| {
         let key = match i {
             0 if runs.len() > 1 => "explain-through",
-            _ if first.version == last.version => return format!("{path} {}", dated(first)),
+            _ if first.version == last.version => return format!("{path} {}", dated(first, lang)),
             _ => "explain-from",
         };
-        let args = [("path", (*path).into()), ("first", dated(first).into()), ("last", last.version.as_str().into())];
-        context.lang.text_with(key, &args)
+        let from = dated(first, lang);
+        let args = [("path", (*path).into()), ("first", from.into()), ("last", last.version.as_str().into())];
+        lang.text_with(key, &args)
     };
     runs.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
 }
 
 /// A release, with its date if known.
-fn dated(table: &DecisionTable) -> String {
-    if table.date.is_empty() { table.version.clone() } else { format!("{} ({})", table.version, table.date) }
+fn dated(table: &DecisionTable, lang: &Lang) -> String {
+    if table.date.is_empty() { table.version.clone() } else { lang.noted(&table.version, &table.date) }
 }
 
 /// The other types in a file of this type, and whether they take the same path.

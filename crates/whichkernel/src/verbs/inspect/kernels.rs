@@ -59,7 +59,7 @@ impl RowFormat for Rows {
 /// The values of a kernel for tables.
 struct Cells {
     all: [String; 19],
-    /// If it is a stub, its proof is shown.
+    /// Whether the kernel is a stub; its proof is then shown.
     is_stub: bool,
 }
 

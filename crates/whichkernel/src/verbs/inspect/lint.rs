@@ -29,7 +29,7 @@ pub struct GemmFinding {
     pub library: String,
     /// island, duplicate, never-named, no-fallback, other-units or unreadable
     pub kind: String,
-    /// The first leaf with it.
+    /// The first leaf that contains the finding.
     pub leaf: String,
     /// In how many leaves the same row with the same neighbours is: libraries copy a table to the leaves of several types.
     pub leaves: usize,
@@ -187,7 +187,8 @@ fn text(answer: &GemmLint, lang: &Lang) -> String {
         if of.is_empty() {
             continue;
         }
-        out += &format!("\n{} ({})\n", lang.text(&format!("gemm-lint-{kind}")), of.len());
+        let title = lang.text(&format!("gemm-lint-{kind}"));
+        out += &format!("\n{}\n", lang.noted(&title, &of.len().to_string()));
         for finding in of.iter().take(SHOWN) {
             out += &format!("  {}\n", finding.line(lang));
         }

@@ -49,7 +49,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     several_inputs::run(targets, args.format == Format::Json, context, |path| one(path, args, context))
 }
 
-/// Without a TARGET: the directories in which Ollama and LM Studio keep their libraries.
+/// The directories in which Ollama and LM Studio keep their libraries, used without a TARGET.
 fn usual(context: &Context) -> say::Result<Vec<PathBuf>> {
     let places = ::runtime::find::server_libraries(sys::support::WINDOWS, |name| std::env::var_os(name));
     let found: Vec<PathBuf> = places.iter().filter(|place| place.is_dir()).cloned().collect();

@@ -10,7 +10,7 @@ use observe::answers::{ModuleRow, Modules, ModulesTotal};
 use report::{Column, Lang, Table, conclusion_text};
 use std::collections::BTreeMap;
 
-/// The number of hash digits shown to people.
+/// The number of hash digits shown to users.
 const SHORT: usize = 12;
 /// The number of operations named in the overview.
 const MOST_OPERATIONS: usize = 6;
@@ -69,7 +69,7 @@ fn for_people<T>(all: [T; 11]) -> [T; 9] {
     [offset, size, module, name, features, instructions, matrix, dot, constants]
 }
 
-/// The cells of the CSV; for people, numbers are grouped and hashes shortened.
+/// The cells of the CSV; for users, numbers are grouped and hashes shortened.
 fn cells(row: &ModuleRow, short: bool) -> [String; 11] {
     let number = |value: u64| if short { count(value) } else { value.to_string() };
     let join = |parts: Vec<String>| parts.join(" ");
@@ -91,7 +91,7 @@ fn cells(row: &ModuleRow, short: bool) -> [String; 11] {
     ]
 }
 
-/// For the overview: the number of modules by required features, and their instructions.
+/// The summary for the overview: the number of modules by required features, and their instructions.
 pub fn summary(report: &FileReport, context: &Context) -> String {
     if report.modules.is_empty() {
         return String::new();

@@ -101,7 +101,7 @@ fn backends(process: &Process, context: &Context) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The GPU stack for people; everything in a table for programs.
+/// The GPU stack for users; everything in a table for programs.
 fn table(process: &Process, all: bool, context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![

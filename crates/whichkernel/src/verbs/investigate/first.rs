@@ -61,7 +61,7 @@ impl First {
         }
     }
 
-    /// The directory of its report, which no other investigation writes to.
+    /// The directory of this investigation's report, which no other investigation writes to.
     pub fn folder(&self) -> String {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(64).collect()

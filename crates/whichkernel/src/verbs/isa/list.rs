@@ -44,7 +44,7 @@ pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// One kernel's code.
+/// The code of one kernel.
 struct Listing(Listed);
 
 struct Lister {

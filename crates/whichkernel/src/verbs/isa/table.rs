@@ -1,4 +1,4 @@
-//! The census as tables: one row per group for people, one row per count for programs.
+//! The census as tables: one row per group for users, one row per count for programs.
 
 use crate::context::Context;
 use isa::Family;
@@ -132,7 +132,7 @@ fn key_cells(by: By, key: &Key, group: &Group) -> Vec<String> {
     cells
 }
 
-/// For programs: one row per group and family, or mnemonic.
+/// The table for programs: one row per group and family, or mnemonic.
 pub fn long(groups: &Groups, mnemonics: bool) -> Table {
     let mut columns: Vec<Column> = ["target", "bundle", "kernel"].map(|key| Column::left(key, key)).into();
     if mnemonics {

@@ -1,4 +1,4 @@
-//! The census for people: the table, then how much of the code it covers.
+//! The census for users: the table, then how much of the code it covers.
 
 use super::table;
 use crate::context::Context;

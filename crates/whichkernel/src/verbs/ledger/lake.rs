@@ -1,4 +1,4 @@
-//! `verify --parquet`: the result of verifying a lake, for people and programs.
+//! `verify --parquet`: the result of verifying a lake, for users and programs.
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use export::{ExpectedHash, LakeVerdict};

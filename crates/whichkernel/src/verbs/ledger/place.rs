@@ -10,8 +10,8 @@ use std::process::ExitCode;
 pub fn run(context: &Context) -> say::Result<ExitCode> {
     let cache = runtime::Cache::from_env();
     let row = |dir: &Path| match fs::symlink_metadata(dir) {
-        Ok(_) => format!("{} ({})", dir.display(), bytes(size(dir))),
-        Err(_) => format!("{} ({})", dir.display(), context.lang.text("ledger-where-none")),
+        Ok(_) => context.lang.noted(&dir.display().to_string(), &bytes(size(dir))),
+        Err(_) => context.lang.noted(&dir.display().to_string(), &context.lang.text("ledger-where-none")),
     };
     let rows = [
         ("ledger-where-ledger", row(&context.ledger)),

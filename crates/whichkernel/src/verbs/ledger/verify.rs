@@ -1,4 +1,4 @@
-//! The result of `verify`, for people and programs.
+//! The result of `verify`, for users and programs.
 
 use super::sign::small;
 use crate::context::{CHECK_FAILED, Context, Format};
@@ -84,7 +84,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(if held && proof.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
-/// Always in English, like all JSON.
+/// The verdict, always in English, like all JSON.
 fn verdict(proof: &Proof, expected: &[Expected]) -> Verdict {
     let lang = report::Lang::new("en");
     let one = |one: &Expected| {

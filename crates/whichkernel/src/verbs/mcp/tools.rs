@@ -1,12 +1,12 @@
-//! The verbs and arguments that are offered: the read-only ones. Everything else is unavailable.
+//! The verbs and arguments that are offered: the read-only ones. Other options are not available.
 
 pub struct Offered {
     pub verb: &'static str,
     /// Arguments by their names in the definition. None of them writes, starts or connects to anything.
     pub arguments: &'static [&'static str],
-    /// Must be given, although the verb itself does not require it.
+    /// Arguments that must be given, although the verb itself does not require them.
     pub required: &'static [&'static str],
-    /// Always added, whatever the client sends.
+    /// Arguments that are always added, regardless of the client.
     pub always: &'static [&'static str],
     /// Added unless the client gives another value: name, word.
     pub unless: &'static [(&'static str, &'static str)],
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Shapes of operations that few ask for; the command line has them.
+    /// Shapes of rarely requested operations, which only the command line supports.
     const FURTHER: &[&str] = &[
         "head_size_v",
         "kv_heads",

@@ -14,7 +14,7 @@ pub struct Found {
     /// The server's processes, if it is on this machine.
     pub pids: Vec<u32>,
     pub command: Vec<String>,
-    /// Whether its log goes to the journal.
+    /// Whether the server's log goes to the journal.
     pub journal: bool,
 }
 

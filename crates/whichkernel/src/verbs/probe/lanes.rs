@@ -165,7 +165,7 @@ fn confidence(lanes: &Lanes) -> String {
     format!("{:.0}", least * 100.0)
 }
 
-/// How sure these starts can be: by the noisiest length.
+/// The smallest difference that these starts can detect, by the noisiest length.
 fn noise(lanes: &Lanes) -> say::Message {
     let all = || lanes.lengths.iter().map(|one| one.noise);
     let most = |list: &mut dyn Iterator<Item = f64>| {
@@ -184,7 +184,7 @@ fn noise(lanes: &Lanes) -> say::Message {
 /// Paths and kernels that differ.
 fn differs(one: &Compared) -> String {
     let paths = one.paths.iter().map(|pair| {
-        // A width that one of them does not have, or an unknown path.
+        // A width that one of the lanes does not have, or an unknown path.
         let word = |path: &Option<String>| path.clone().unwrap_or_else(|| if pair.both { "?" } else { "-" }.to_owned());
         let rung = pair.rung.name();
         format!("{} x{}: {} / {} ({rung})", pair.ty, pair.columns, word(&pair.other), word(&pair.first))

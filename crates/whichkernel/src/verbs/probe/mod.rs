@@ -107,7 +107,7 @@ impl Args {
         self.watch
     }
 
-    /// Whether it asks a server that it has to find first.
+    /// Whether the command sends requests to a server that it has to find first.
     pub fn looks_for_a_server(&self) -> bool {
         self.url.is_none() && self.replay.is_none() && self.lane.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The answer for people: the server in a few lines, one row per probe, and the sources of the counts.
+//! The answer for users: the server in a few lines, one row per probe, and the sources of the counts.
 
 use crate::context::Context;
 use crate::emit::Show;
@@ -126,7 +126,7 @@ fn zones(answer: &Answer) -> impl Iterator<Item = &Zone> {
     answer.probes.iter().flat_map(|probe| &probe.zones)
 }
 
-/// Its name in JSON.
+/// The value's name in JSON.
 pub fn key(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

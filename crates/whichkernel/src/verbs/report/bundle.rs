@@ -37,7 +37,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The names that nobody else needs to know.
+/// Names that must not leave this machine.
 pub fn names() -> Anonymous {
     Anonymous::new(&users(), &machines())
 }

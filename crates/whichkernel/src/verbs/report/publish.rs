@@ -1,4 +1,4 @@
-//! `report --publish`: pages for strangers, from a copy of the ledger in which names and local paths are replaced.
+//! `report --publish`: pages for publication, from a copy of the ledger in which names and local paths are replaced.
 
 use super::{Args, bundle};
 use crate::context::Context;

@@ -272,7 +272,7 @@ fn facts_table(facts: &[Fact], context: &Context) -> Table {
     table
 }
 
-/// Summarises the lines beside the chain, if there are any.
+/// Summarises the lines that accompany the chain, if there are any.
 fn notes(facts: &[Fact], context: &Context) -> Vec<String> {
     let has = |subject: Subject| facts.iter().any(|fact| fact.subject == subject);
     let asked_in_go = facts.iter().any(|fact| fact.subject == Subject::SplitRequest && fact.at.file.ends_with(".go"));

@@ -47,7 +47,7 @@ fn amd(path: &Path, file: &str, device: &Device) -> say::Result<(Code, BTreeSet<
 }
 
 /// Of each fatbin, the driver takes the newest cubin that the GPU can run: the same major capability, and no higher
-/// minor one. PTX is compiled by the driver, so its registers are not known.
+/// minor one. PTX is compiled by the driver, so its registers are unknown.
 fn nvidia(path: &Path, file: &str, device: &Device) -> say::Result<(Code, BTreeSet<String>)> {
     let opened = inventory::File::open(path)?;
     let found = Inventory::read(&opened, IMAGE_LIMIT).about(file)?;

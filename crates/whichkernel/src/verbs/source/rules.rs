@@ -189,7 +189,7 @@ fn table(survey: &Survey<'_>, context: &Context) -> Table {
 }
 
 /// Grid, block, warps and shared memory of a range: `32x1..4x1` where they depend on the columns, `?` where a part is
-/// not known.
+/// unknown.
 fn shape_cells(answer: &Answer, device: &Device) -> [String; 4] {
     let shape = answer.launch.as_ref().filter(|_| choice_of(answer).is_some()).and_then(|launch| launch.shape.as_ref());
     let Some(shape) = shape else { return Default::default() };
@@ -203,7 +203,7 @@ fn shape_cells(answer: &Answer, device: &Device) -> [String; 4] {
     [part(0), part(1), warps, part(2)]
 }
 
-/// Why parts of launches are not known, each reason once with the number of rows.
+/// Why parts of launches are unknown, each reason once with the number of rows.
 fn open_shapes(survey: &Survey<'_>, context: &Context) -> String {
     let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let settled = survey.answers.iter().flatten().flatten().filter(|answer| choice_of(answer).is_some());

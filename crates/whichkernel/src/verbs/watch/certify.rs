@@ -58,7 +58,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             Role::Counter => counted.push(done),
         }
     }
-    // Every counter, in every run.
+    // All counters of all runs.
     let everybody: Vec<&Observed> =
         plain.iter().chain(&observed).chain(&counted).filter_map(|(_, seen)| seen.as_ref()).collect();
     // If the same observer counts in all runs and sees less in one, the wrapper caused that. Known losses are excluded.

@@ -46,7 +46,7 @@ impl Judged {
                 let what = title(&format!("field-{}", one.claim.meaning.key()));
                 let verdict = title(&format!("verdict-{}", one.verdict.key()));
                 let verdict = match one.weak {
-                    Some(weak) => format!("{verdict} ({})", title(&format!("weak-{}", weak.key()))),
+                    Some(weak) => lang.noted(&verdict, &title(&format!("weak-{}", weak.key()))),
                     None => verdict,
                 };
                 table.row([what, one.claim.said.clone(), why(one, lang), verdict, one.claim.origin.to_string()]);

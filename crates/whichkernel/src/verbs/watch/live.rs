@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use sys::{interrupt, terminal};
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
-/// With `--until idle`: how long nothing may happen before the watch ends.
+/// The time without launches after which a watch with `--until idle` ends.
 const IDLE: Duration = Duration::from_secs(2);
 /// Switches to the terminal's alternate screen (xterm's private mode 1049), and back.
 const ASIDE: &str = "\x1b[?1049h";
@@ -118,7 +118,7 @@ impl Drop for Screen<'_> {
     }
 }
 
-/// As many rows as fit below the two header lines, so that nothing scrolls.
+/// The number of rows that fit below the two header lines, so that nothing scrolls.
 fn rows() -> usize {
     const USUAL: usize = 30;
     terminal::size(terminal::Stream::Output).map_or(USUAL, |(_, rows)| rows.saturating_sub(3).max(5))

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 use watch::{Device, Ended, Name, ObserverReport, Tally, Watched, Word, signal_name};
 
-/// Everything that is reported at the end.
+/// The data that is reported at the end.
 pub struct Told<'a> {
     pub tally: &'a Tally,
     pub account: &'a ObserverReport,

@@ -18,7 +18,7 @@ use sys::http::Address;
 use why::fix_run::{Compared, Outcome, State};
 use why::{Cause, Change, Fix, FixRun, Now, PROMPT, Phase};
 
-/// Of each kind to one start of a server.
+/// The number of requests of each kind to one start of a server.
 const REQUESTS: u64 = 3;
 /// The variable of a lane that fills the placeholder in the command line of a test server.
 const VALUE: &str = "WHICHKERNEL_FIX";

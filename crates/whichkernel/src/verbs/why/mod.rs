@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use why::gather;
 
 impl Args {
-    /// Whether it asks about a model file, not about a server.
+    /// Whether the command is about a model file, not about a server.
     pub fn is_about_a_file(&self) -> bool {
         self.model.is_some()
     }

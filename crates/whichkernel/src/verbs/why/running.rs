@@ -11,9 +11,9 @@ use sys::unix::CommandExt as _;
 use sys::unix::MetadataExt as _;
 use why::Change;
 
-/// A setting to start it with.
+/// A setting with which to start the server.
 pub enum Setting {
-    /// An option in one of its names; None takes it away.
+    /// An option in one of its names; None removes it.
     Option {
         names: Vec<String>,
         value: Option<String>,
@@ -60,14 +60,14 @@ const STOP: Duration = Duration::from_secs(30);
 const START: Duration = Duration::from_secs(600);
 const MOST: u64 = 4 << 20;
 
-/// All information needed to start it again. Read before it is stopped.
+/// All information needed to start the server again. Read before it is stopped.
 pub struct Running {
     pub pid: u32,
     program: PathBuf,
     words: Vec<String>,
     variables: Vec<(String, String)>,
     directory: PathBuf,
-    /// Its log file.
+    /// The path of the server's log file.
     log: Option<PathBuf>,
 }
 
@@ -110,13 +110,13 @@ impl Running {
         std::env::set_current_dir(&self.directory).about(self.directory.display())
     }
 
-    /// Its environment without the address, because a test server has its own.
+    /// The server's environment without the address, because a test server has its own.
     pub fn environment(&self) -> Vec<(String, String)> {
         let address = ["OLLAMA_HOST", "LLAMA_ARG_HOST", "LLAMA_ARG_PORT"];
         self.variables.iter().filter(|(name, _)| !address.contains(&name.as_str())).cloned().collect()
     }
 
-    /// Its command line with the address of a test server and the changes of `edit`.
+    /// The server's command line with the address of a test server and the changes of `edit`.
     pub fn test_command(&self, edit: impl FnOnce(&mut Vec<String>)) -> Vec<String> {
         let mut words = self.words.clone();
         if let Some(first) = words.first_mut() {
@@ -129,7 +129,7 @@ impl Running {
         words
     }
 
-    /// Asks it to end, and waits for that.
+    /// Asks the process to end, and waits until it has ended.
     pub fn stop(&self) -> say::Result<()> {
         let _ = sys::host::signal(self.pid, sys::abi::SIGTERM);
         let begun = Instant::now();
@@ -142,7 +142,7 @@ impl Running {
         Ok(())
     }
 
-    /// As it was, or with the change; gives its number once it answers.
+    /// Starts the server as it was, or with the change; returns the process ID once the server answers.
     pub fn start(&self, setting: Option<&Setting>, at: &Endpoint) -> Result<u32, Message> {
         let mut words = self.words.clone();
         let mut variables = self.variables.clone();
@@ -154,7 +154,7 @@ impl Running {
             None => Stdio::null(),
         };
         let mut line = sys::program::given(&self.program);
-        // It is found again by this name.
+        // The process can be found again by this name.
         line.arg0(words.first().map_or("", String::as_str));
         line.args(words.iter().skip(1)).env_clear().envs(variables).current_dir(&self.directory);
         // The server outlives this command, and Ctrl-C must not reach it.
@@ -194,7 +194,7 @@ pub fn started(pid: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Whether it has ended; a zombie counts as ended.
+/// Whether the process has ended; a zombie counts as ended.
 fn gone(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The state follows the name in parentheses, which may contain any character.

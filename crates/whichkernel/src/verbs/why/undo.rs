@@ -1,4 +1,4 @@
-//! `--undo N`: fixes that were kept, and how each is taken back.
+//! `--undo N`: fixes that were kept, and how to undo each of them.
 
 use super::args::Args;
 use super::fix::emit;
@@ -30,7 +30,7 @@ struct Kept {
     /// The names of an option, or a variable.
     names: Vec<String>,
     variable: bool,
-    /// None: it was not set.
+    /// None if the variable was not set.
     old: Option<String>,
     new: String,
 }
@@ -46,7 +46,7 @@ fn all(context: &Context) -> Vec<Kept> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Remembers what was changed; gives the command that takes it back.
+/// Stores the change, and returns the command that undoes it.
 pub fn keep(run: &FixRun, running: &Running, change: &Change, at: &Endpoint, context: &Context) -> String {
     let Some((pid, began)) = run.pid.and_then(|pid| Some((pid, started(pid)?))) else { return run.undo.clone() };
     let (names, variable, new) = match change {

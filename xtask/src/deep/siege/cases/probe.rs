@@ -88,7 +88,7 @@ fn lie(bench: &Bench, kind: Kind, lie: Value) -> anyhow::Result<Outcome> {
     }
     let named = answer["failed"][0]["why"]
         .as_str()
-        .is_some_and(|why| why.contains("contradictory") || why.contains("not finished"));
+        .is_some_and(|why| why.contains("contradictory") || why.contains("unfinished"));
     let other = of_length(&answer, 8).is_some_and(|probe| probe["evaluated"] == 8);
     Ok(match named && other && says_less(&answer) {
         true => Outcome::Equal { truth },

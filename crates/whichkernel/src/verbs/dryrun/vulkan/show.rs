@@ -1,4 +1,4 @@
-//! The Vulkan selections for people.
+//! The Vulkan selections for users.
 
 use crate::asked::dry::{head, reach_line};
 use crate::context::Context;

@@ -24,7 +24,7 @@ use tensile::{Files, Service, serve};
 struct Catalog {
     dir: LibraryDir,
     service: Option<Service>,
-    /// The runtime was fetched without this target's files: missing files say nothing about the package.
+    /// The runtime was fetched without this target's files: missing files show nothing about the package.
     filtered: Option<runtime::Index>,
 }
 
@@ -98,7 +98,7 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
     Ok(code)
 }
 
-/// `--strict`: fails if nothing serves the GPU, or if something does not.
+/// `--strict`: fails if no file supports the GPU, or if any file does not.
 fn strict(serving: &Serving) -> ExitCode {
     if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { exit_code(&serving.all) }
 }
