@@ -17,30 +17,29 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
     for case in CASES.iter().flat_map(|list| list.iter()).filter(|case| options.wants(case.name)) {
         eprintln!("{}: {}", case.observer, case.name);
         let outcome = cases::run(&options.tool, case)?;
-        let (column, truth, text) = match &outcome {
-            Outcome::Equal { truth } => (1, truth.as_str(), "correct".to_owned()),
-            Outcome::Said { truth, said } => (2, truth.as_str(), format!("gap reported: {said}")),
-            Outcome::Silent { truth, said } => (3, truth.as_str(), format!("**wrong without warning**: {said}")),
-            Outcome::Refused { why } => (
-                4,
-                if case.observer == "paths" { "refused" } else { "" },
-                format!("refused: {}", why.trim_start_matches("whichkernel: ")),
-            ),
-            Outcome::Skipped { why } => (5, "", format!("skipped: {why}")),
+        let (column, result, truth, details) = match &outcome {
+            Outcome::Equal { truth } => (1, "correct", truth.as_str(), ""),
+            Outcome::Said { truth, said } => (2, "gap reported", truth.as_str(), said.as_str()),
+            Outcome::Silent { truth, said } => (3, "**wrong without warning**", truth.as_str(), said.as_str()),
+            Outcome::Refused { why } => {
+                let truth = if case.observer == "paths" { "refused" } else { "" };
+                (4, "refused", truth, why.trim_start_matches("whichkernel: "))
+            }
+            Outcome::Skipped { why } => (5, "skipped", "", why.as_str()),
         };
         held &= column != 3;
         let row = rows.entry(case.observer).or_default();
         row[0] += 1;
         row[column] += 1;
         if last != case.observer {
-            let head = "| case | every test run | expected | result |\n|---|---|---|---|";
+            let head = "| case | every test run | expected | result | details |\n|---|---|---|---|---|";
             writeln!(list, "\n### {}\n\n{head}", case.observer)?;
             last = case.observer;
         }
         let kind = if case.quick { "yes" } else { "" };
         let one_line = |text: &str| text.replace('\n', " ").replace('|', "\\|");
         let name = case.name.strip_prefix(case.observer).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(case.name);
-        writeln!(list, "| {name} | {kind} | {} | {} |", one_line(truth), one_line(&text))?;
+        writeln!(list, "| {name} | {kind} | {} | {result} | {} |", one_line(truth), one_line(details))?;
     }
     let mut table = String::from(
         "| observer | cases | correct | gap reported | **wrong without warning** | refused | skipped |\n|---|---|---|---|---|---|---|\n",

@@ -30,7 +30,7 @@ cases! {
     "dryrun: a disk that is full from the start" false |bench| small_disk(bench, 4, 8);
     "dryrun: a disk that fills up" false |bench| small_disk(bench, 8, 200_000);
     "dryrun: a program with code for the card" false |bench| own(bench, "gfx1100", &["gfx1100", "gfx906"], &[]);
-    "dryrun: a program with code for two targets, of which the card is the second" false |bench| own(bench, "gfx906", &["gfx1100", "gfx906"], &[]);
+    "dryrun: a program with code for two targets, with the card as the second" false |bench| own(bench, "gfx906", &["gfx1100", "gfx906"], &[]);
     "dryrun: a program with code for other cards" false |bench| own(bench, "gfx1030", &["gfx1100", "gfx906"], &[]);
     "dryrun: a program with compressed code for other cards" false
         |bench| own(bench, "gfx1030", &["gfx1100", "gfx906"], &["--offload-compress"]);

@@ -129,7 +129,7 @@ fn judge(bench: &Bench, path: &Path, kernels: u64) -> anyhow::Result<Outcome> {
     let truth = format!("{kernels} kernel{}", if kernels == 1 { "" } else { "s" });
     let said = format!(
         "{found} kernels found; {}",
-        if complete { "complete".to_owned() } else { format!("not understood: {}", left.join(", ")) }
+        if complete { "complete".to_owned() } else { format!("{} is not understood", left.join(", ")) }
     );
     Ok(match (found == kernels, complete) {
         (true, _) => Outcome::Equal { truth },

@@ -175,8 +175,8 @@ fn judged(answer: &Value, truth: u64, whole: bool) -> anyhow::Result<Outcome> {
     let left: Vec<String> = list("/conclusion/left_out").iter().map(|left| text(left, "what")).collect();
     let blind: Vec<String> = list("/conclusion/cannot_see").iter().map(|blind| text(blind, "kind")).collect();
     let gap = match (left.first(), blind.first()) {
-        (Some(what), _) => format!("left out: {what}"),
-        (None, Some(kind)) => format!("blind spot: {kind}"),
+        (Some(what), _) => format!("{what} are left out"),
+        (None, Some(kind)) => format!("{kind} are a blind spot"),
         (None, None) => format!("reach {reach}"),
     };
     let said = format!("{seen} launches seen; {gap}");

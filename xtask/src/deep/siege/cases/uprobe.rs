@@ -146,7 +146,7 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
             _ => Outcome::Silent { truth: "0 lost".into(), said: format!("{lost} lost") },
         });
     }
-    let said = format!("{seen} seen; left out: {}", open.first().map_or("nothing", String::as_str));
+    let said = format!("{seen} seen; {} are left out", open.first().map_or("no parts", String::as_str));
     Ok(if open.is_empty() && counts == 0 { Outcome::Silent { truth, said } } else { Outcome::Said { truth, said } })
 }
 
