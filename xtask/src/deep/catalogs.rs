@@ -43,8 +43,8 @@ pub fn run() -> anyhow::Result<bool> {
         }
     }
     let text = format!(
-        "# Catalogs compared with llvm-readelf\n\nWritten by `cargo xtask deep catalogs` on {} for the runtimes in the cache. \
-         \"objects\" counts the code objects with the target in their name, \"kernels\" the kernel symbols that both tools read from them.\n\n\
+        "# Catalogs compared with llvm-readelf\n\n`cargo xtask deep catalogs` wrote this page on {} for the runtimes in the cache. \
+         \"objects\" counts the code objects with the target in their name. \"kernels\" counts the kernel symbols that both tools read from them.\n\n\
          | runtime | library | target | verdict | files | leaves | objects | kernels | differences | absent kernels | problems |\n\
          |---|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}",
         sys::clock::now_to_the_second().get(..10).unwrap_or_default()

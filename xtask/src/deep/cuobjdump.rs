@@ -53,7 +53,7 @@ pub fn run() -> anyhow::Result<bool> {
     let version = String::from_utf8_lossy(&version.stdout);
     let version = version.lines().last().unwrap_or("").trim();
     let text = format!(
-        "# NVIDIA resources compared with cuobjdump\n\nWritten by `cargo xtask deep cuobjdump` with {version}. The comparison covers registers, stack and static shared\nmemory of every kernel of every linked cubin. cuobjdump stops early on some files; the last column counts the kernels that it doesn't list.\n\n{rows}"
+        "# NVIDIA resources compared with cuobjdump\n\n`cargo xtask deep cuobjdump` wrote this page with {version}. The comparison covers the registers, stack and static shared\nmemory of every kernel in every linked cubin. cuobjdump stops early on some files; the last column counts the kernels that it doesn't list.\n\n{rows}"
     );
     fs::write("docs/measurements/nvidia-oracle.md", text)?;
     Ok(agreed)

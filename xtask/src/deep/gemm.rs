@@ -30,12 +30,13 @@ pub fn run() -> anyhow::Result<bool> {
     let agreed = test.status()?.success();
     let rows = fs::read_to_string(&rows).context("the comparison wrote no table")?;
     let text = format!(
-        "# Computed GEMM kernels compared with hipBLASLt and rocBLAS\n\nWritten by `cargo xtask deep gemm` on {}. Random products \
-         are put to the library on the stand-in GPU (`crates/dryrun/tests/gemm_oracle`) and to the computed choice: sizes of models, \
-         powers of two and their neighbours, 1, and up to two million; all types, epilogues, strides, scales, beta, workspaces. Cards \
-         of one target with different numbers of compute units are counted together. Equal: the same \
-         solution. None: both have no solution, or the library refuses the call. Gemv: rocBLAS calls no Tensile kernel. Set: the \
-         library's answer depends on memory addresses and is one of the computed set.\n\n\
+        "# Computed GEMM kernels compared with hipBLASLt and rocBLAS\n\n`cargo xtask deep gemm` wrote this page on {}. The \
+         comparison uses random products. Each is sent to the library on the stand-in GPU (`crates/dryrun/tests/gemm_oracle`), and its \
+         kernel is also computed from the catalog. The sizes are those of models, powers of two and the numbers next to them, 1, and \
+         values up to two million. All types, epilogues, strides, scales, values of beta and workspaces are included. Cards of one \
+         target with different numbers of compute units are counted together.\n\nThe columns have these meanings. \"equal\": both \
+         choose the same solution. \"none\": both have no solution, or the library refuses the call. \"gemv\": rocBLAS calls no \
+         Tensile kernel. \"set\": the library's answer depends on memory addresses and is in the computed set.\n\n\
          | library | target | products | equal | none | gemv | set | not computed | different |\n\
          |---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}",
         sys::clock::now_to_the_second().get(..10).unwrap_or_default()

@@ -137,8 +137,12 @@ fn add(bundle: &Bundle, source: &dyn ReadAt, list: &mut Vec<Counted>) -> anyhow:
 
 fn report(page: &mut String, unit: &str, kernels: &[Counted]) {
     let stubs = kernels.iter().filter(|kernel| kernel.stub).count();
-    let _ =
-        writeln!(page, "\n## {unit}\n\n{} kernels, {} live, {stubs} stubs.\n", kernels.len(), kernels.len() - stubs);
+    let _ = writeln!(
+        page,
+        "\n## {unit}\n\nThis unit has {} kernels: {} live kernels and {stubs} stubs.\n",
+        kernels.len(),
+        kernels.len() - stubs
+    );
     let _ = writeln!(page, "| kernel | code | VGPRs | bytes |\n|---|---|---:|---:|");
     // Only the vector kernels of the requested type.
     for kernel in kernels.iter().filter(|k| k.name.contains("(ggml_type)12,") && !k.name.contains("fixup")) {

@@ -21,8 +21,8 @@ pub fn run() -> anyhow::Result<bool> {
     let own = own_program()?;
     let asked = questions();
     let mut page = format!(
-        "# Answers on other systems\n\n`cargo xtask deep ports` built whichkernel for these systems and asked each the same questions as the program for \
-         x86-64 Linux. Same: equal bytes on standard output and an equal exit code. Date: {}.\n\n| system | run by | command | questions | same |\n\
+        "# Answers on other systems\n\n`cargo xtask deep ports` built whichkernel for these systems and sent each the same questions as the program for \
+         x86-64 Linux ({}). \"Same\" means equal bytes on standard output and an equal exit code.\n\n| system | run by | command | questions | same |\n\
          |---|---|---|---|---|\n",
         sys::clock::now_to_the_second().get(..10).unwrap_or_default()
     );

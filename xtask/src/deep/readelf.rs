@@ -167,7 +167,7 @@ fn write_table(readelf: &Path, table: &BTreeMap<String, Tally>) -> anyhow::Resul
     let version = version.lines().find(|line| line.contains("version")).unwrap_or("").trim().to_owned();
     let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output()?.stdout;
     let mut text = format!(
-        "# Code objects compared with llvm-readelf\n\nWritten by `cargo xtask deep readelf`, {}, {version}.\n\nFor every kernel the comparison covers name, symbol, SGPRs, VGPRs, AGPRs, spills, LDS, scratch, wavefront size,\nkernarg size and alignment, largest workgroup, and offset, size, kind, name, type and address space of\nevery argument. For every object it covers e_flags, `amdhsa.target` and the number of kernels.\n\n| artifact | files | code objects | kernels | differences |\n|---|---:|---:|---:|---:|\n",
+        "# Code objects compared with llvm-readelf\n\n`cargo xtask deep readelf` wrote this page on {} with {version}.\n\nFor every kernel, the comparison covers the name, symbol, SGPRs, VGPRs, AGPRs, spills, LDS, scratch, wavefront size,\nkernarg size and alignment, and largest workgroup. It also covers the offset, size, kind, name, type and address space of\nevery argument. For every object, it covers e_flags, `amdhsa.target` and the number of kernels.\n\n| artifact | files | code objects | kernels | differences |\n|---|---:|---:|---:|---:|\n",
         String::from_utf8_lossy(&date).trim()
     );
     let mut all = Tally::default();

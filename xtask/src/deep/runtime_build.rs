@@ -41,7 +41,7 @@ pub fn run() -> anyhow::Result<bool> {
     })?;
     let (bundles, kernels, stubs) = count(&built.library)?;
     let mut page = format!(
-        "# A libggml-hip for {TARGET}\n\n`cargo xtask deep runtime-build` built this library from {title} on {} with {}, HIP {}, {}.\n\n\
+        "# A libggml-hip for {TARGET}\n\n`cargo xtask deep runtime-build` built this library from {title} on {} with {}, HIP {} and the defines {}.\n\n\
          | units | bundles | kernels | stubs |\n|---:|---:|---:|---:|\n| {} | {bundles} | {kernels} | {stubs} |\n",
         sys::clock::now_to_the_second().get(..10).unwrap_or_default(),
         built.compiler,
@@ -110,7 +110,7 @@ impl Tool {
 fn moved(before: &Grades, after: &Grades) -> String {
     let changed: Vec<_> = before.iter().zip(after).filter(|(old, new)| old.1 != new.1).collect();
     let mut out = format!(
-        "\n## Claims of the field notes\n\nGraded only from this build (its source, inventory, census and dry run), {} of {} claims have another grade than with an \
+        "\n## Claims of the field notes\n\nGraded only from this build (its source, inventory, census and dry run), {} of {} claims have a different grade than with an \
          empty ledger.\n\n| claim | grade | text |\n|---|---|---|\n",
         changed.len(),
         after.len()

@@ -71,7 +71,7 @@ impl Tally {
         let mut parts: Vec<String> = Vec::new();
         for (name, count) in &self.verdicts {
             let strong = if matches!(name.as_str(), "silent" | "broken") { "**" } else { "" };
-            parts.push(format!("{strong}{name} {count}{strong}"));
+            parts.push(format!("{strong}{} {count}{strong}", shown(name)));
         }
         if self.harmed > 0 {
             parts.push(format!("**harmed {}**", self.harmed));
@@ -101,7 +101,7 @@ impl Tally {
                 observers.iter().map(|observer| of(observer).map(|(_, row)| row.cell()).unwrap_or_default()).collect();
             out.push_str(&format!("| {kind} | {launches} | {} |\n", cells.join(" | ")));
         }
-        out.push_str("\n| observer | runs | equal | said | **silent** | refused | broken | harmed | rung too high |\n|---|---|---|---|---|---|---|---|---|\n");
+        out.push_str("\n| observer | runs | correct | gap reported | **wrong without warning** | refused | broken | harmed | rung too high |\n|---|---|---|---|---|---|---|---|---|\n");
         for observer in &observers {
             let mine = || {
                 rows.iter().filter(|(name, _)| split(name).is_some_and(|(_, of)| of == *observer)).map(|(_, row)| row)
@@ -134,6 +134,16 @@ impl Tally {
             out.push_str(&format!("- {word} ({})\n", names.join("; ")));
         }
         out
+    }
+}
+
+/// The verdict as the page names it.
+fn shown(verdict: &str) -> &str {
+    match verdict {
+        "equal" => "correct",
+        "said" => "gap reported",
+        "silent" => "wrong without warning",
+        other => other,
     }
 }
 

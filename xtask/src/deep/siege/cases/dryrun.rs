@@ -17,44 +17,44 @@ macro_rules! cases {
 
 cases! {
     "dryrun: 1,000 launches" true |bench| launches(bench, "1000", "end", 1000);
-    "dryrun: no launch" true |bench| launches(bench, "0", "end", 0);
-    "dryrun: no HIP" true |bench| launches(bench, "0", "none", 0);
+    "dryrun: a program without launches" true |bench| launches(bench, "0", "end", 0);
+    "dryrun: a program without HIP" true |bench| launches(bench, "0", "none", 0);
     "dryrun: launches of a forked child" true |bench| launches(bench, "70", "fork", 70);
     "dryrun: exit code 3 after 50 launches" true |bench| unfinished(bench, "fail", "failed");
     "dryrun: a crash after 50 launches" true |bench| unfinished(bench, "crash", "failed");
     "dryrun: killed after 50 launches" true |bench| unfinished(bench, "kill", "failed");
-    "dryrun: a launch by a call that the stand-in lacks" true |bench| unfinished(bench, "old", "out-of-view");
-    "dryrun: TERM to a server that ends in order" true |bench| told(bench, "handled", None);
+    "dryrun: a launch through a function that the stand-in lacks" true |bench| unfinished(bench, "old", "out-of-view");
+    "dryrun: TERM to a server that shuts down normally" true |bench| told(bench, "handled", None);
     "dryrun: TERM to a program without a handler" true |bench| told(bench, "wait", Some("stopped"));
     "dryrun: a child with a cleared environment" false cleared;
     "dryrun: a disk that is full from the start" false |bench| small_disk(bench, 4, 8);
     "dryrun: a disk that fills up" false |bench| small_disk(bench, 8, 200_000);
-    "dryrun: own code for the card" false |bench| own(bench, "gfx1100", &["gfx1100", "gfx906"], &[]);
-    "dryrun: own code for the second of its targets" false |bench| own(bench, "gfx906", &["gfx1100", "gfx906"], &[]);
-    "dryrun: own code for other cards" false |bench| own(bench, "gfx1030", &["gfx1100", "gfx906"], &[]);
-    "dryrun: own code for other cards, compressed" false
+    "dryrun: a program with code for the card" false |bench| own(bench, "gfx1100", &["gfx1100", "gfx906"], &[]);
+    "dryrun: a program with code for two targets, with the card as the second" false |bench| own(bench, "gfx906", &["gfx1100", "gfx906"], &[]);
+    "dryrun: a program with code for other cards" false |bench| own(bench, "gfx1030", &["gfx1100", "gfx906"], &[]);
+    "dryrun: a program with compressed code for other cards" false
         |bench| own(bench, "gfx1030", &["gfx1100", "gfx906"], &["--offload-compress"]);
-    "dryrun: own code for the card, compressed" false
+    "dryrun: a program with compressed code for the card" false
         |bench| own(bench, "gfx1030", &["gfx1030"], &["--offload-compress"]);
-    "dryrun: own code for one of two cards" false two_cards;
+    "dryrun: a program with code for one of two cards" false two_cards;
     "dryrun: a library opened by its path, for the card" false |bench| opened(bench, "gfx1100", &[]);
     "dryrun: a library opened by its path, for another card" false |bench| opened(bench, "gfx906", &[]);
     "dryrun: a compressed library opened by its path, for another card" false
         |bench| opened(bench, "gfx906", &["--offload-compress"]);
     "dryrun: a code object for the card" false |bench| loaded(bench, "gfx1100");
     "dryrun: a code object for another card" false |bench| loaded(bench, "gfx906");
-    "dryrun: the ledger names the file that holds the kernel" false filed;
+    "dryrun: the ledger names the file that contains the kernel" false filed;
     "dryrun: direct rocBLAS calls" false |bench| calls(bench, "rocblas", 7, None);
     "dryrun: direct hipBLAS calls" false |bench| calls(bench, "hipblas", 8, None);
-    "dryrun: a rocBLAS call that is no product" false |bench| calls(bench, "axpy", 7, Some("out-of-view"));
-    "dryrun: a rocBLAS call that nobody has" false |bench| calls(bench, "geam", 7, Some("failed"));
+    "dryrun: a rocBLAS call that is not a product" false |bench| calls(bench, "axpy", 7, Some("out-of-view"));
+    "dryrun: a rocBLAS function that no version has" false |bench| calls(bench, "geam", 7, Some("failed"));
     "dryrun: no layer of 16 offloaded" false |bench| offloaded(bench, 0);
     "dryrun: 4 of 16 layers offloaded" false |bench| offloaded(bench, 4);
     "dryrun: 8 of 16 layers offloaded" false |bench| offloaded(bench, 8);
     "dryrun: all of 16 layers offloaded" false |bench| offloaded(bench, 99);
     "dryrun: experts, Q4_K on an MI210" false |bench| experts(bench, "qwen3-30b-a3b", "Q4_K", "mi210");
     "dryrun: experts, F16" false |bench| experts(bench, "qwen3-30b-a3b", "F16", "gfx1100");
-    "dryrun: experts behind a dense layer" false |bench| experts(bench, "deepseek-r1", "Q4_K", "mi210");
+    "dryrun: experts after a dense layer" false |bench| experts(bench, "deepseek-r1", "Q4_K", "mi210");
     "dryrun: a map of DeepSeek with two layers" false two_layers;
     "dryrun: Vulkan, 8 of 16 layers offloaded" false vulkan;
 }
@@ -96,11 +96,16 @@ fn is_careful(conclusion: &Value) -> bool {
 
 /// Compares a number of the answer with the truth.
 fn judged(truth: u64, seen: u64, conclusion: &Value) -> Outcome {
-    let said = format!("{seen}, {}", text(&conclusion["reach"]));
-    match truth == seen {
-        true => Outcome::Equal { truth: truth.to_string() },
-        false if is_careful(conclusion) => Outcome::Said { truth: truth.to_string(), said },
-        false => Outcome::Silent { truth: truth.to_string(), said },
+    counted(truth, seen, "launches", conclusion)
+}
+
+fn counted(truth: u64, seen: u64, unit: &str, conclusion: &Value) -> Outcome {
+    let said = format!("{seen} {unit} seen, with the reach \"{}\"", text(&conclusion["reach"]));
+    let (same, truth) = (truth == seen, format!("{truth} {unit}"));
+    match same {
+        true => Outcome::Equal { truth },
+        false if is_careful(conclusion) => Outcome::Said { truth, said },
+        false => Outcome::Silent { truth, said },
     }
 }
 
@@ -150,7 +155,11 @@ fn launches(bench: &Bench, count: &str, how: &str, truth: u64) -> anyhow::Result
 fn unfinished(bench: &Bench, how: &str, why: &str) -> anyhow::Result<Outcome> {
     let (answer, _) = dry(bench, &["--gpu", "gfx1100", "--", &plain(bench)?, "50", how])?;
     let (reach, seen) = (&answer["verdict"]["reach"], launched(&answer));
-    Ok(must(&format!("50, {why}"), seen == 50 && reasons(reach).contains(why), reach))
+    Ok(must(
+        &format!("50 launches, and the conclusion says \"{why}\""),
+        seen == 50 && reasons(reach).contains(why),
+        reach,
+    ))
 }
 
 /// The command is told to stop once the program has launched.
@@ -171,7 +180,11 @@ fn told(bench: &Bench, how: &str, why: Option<&str>) -> anyhow::Result<Outcome> 
     let ends = BTreeSet::from(["failed".to_owned(), "stopped".to_owned()]);
     let said: BTreeSet<String> = reasons(reach).intersection(&ends).cloned().collect();
     let wanted: BTreeSet<String> = why.into_iter().map(str::to_owned).collect();
-    Ok(must(&format!("40, {}", why.unwrap_or("ended")), launched(&answer) == 40 && said == wanted, reach))
+    let truth = match why {
+        Some(why) => format!("40 launches, and the conclusion says \"{why}\""),
+        None => "40 launches, and the run counts as ended".to_owned(),
+    };
+    Ok(must(&truth, launched(&answer) == 40 && said == wanted, reach))
 }
 
 /// The child finds the runtime that it was linked with, which accepts its 30 launches; the stand-in never sees them.
@@ -304,7 +317,7 @@ fn filed(bench: &Bench) -> anyhow::Result<Outcome> {
     let rows = bench.run(["ledger", "list"])?;
     let rows = String::from_utf8_lossy(&rows.stdout).into_owned();
     let row = rows.lines().find(|line| line.contains("name=scale")).unwrap_or_default();
-    Ok(must("own", row.contains(" own (") && !row.contains("libggml"), row))
+    Ok(must("the ledger names the program", row.contains(" own (") && !row.contains("libggml"), row))
 }
 
 fn calls(bench: &Bench, how: &str, truth: u64, why: Option<&str>) -> anyhow::Result<Outcome> {
@@ -314,7 +327,7 @@ fn calls(bench: &Bench, how: &str, truth: u64, why: Option<&str>) -> anyhow::Res
     let blas = &answer["verdict"]["blas"];
     let found = blas["count"].as_u64().unwrap_or(0);
     let named = why.is_none_or(|why| reasons(&answer["verdict"]["reach"]).contains(why));
-    Ok(match judged(truth, found, blas) {
+    Ok(match counted(truth, found, "BLAS calls", blas) {
         Outcome::Equal { truth } => must(&truth, named, &answer["verdict"]["reach"]),
         outcome => outcome,
     })
@@ -359,7 +372,7 @@ fn offloaded(bench: &Bench, layers: u32) -> anyhow::Result<Outcome> {
     let tokens = choices(&answer["verdict"]["tokens"]);
     let cpu = tokens.contains("CPU") == (layers < 16);
     let said = format!("{found:?}, tokens: {tokens}");
-    Ok(must("a prompt of 290 columns, tokens of one", found.iter().all(known) && cpu, said))
+    Ok(must("a prompt of 290 columns and tokens of one column", found.iter().all(known) && cpu, said))
 }
 
 /// The verdict on prompts names BLAS exactly if BLAS was called, and every prefill has the width of the prompt.
@@ -374,7 +387,7 @@ fn experts(bench: &Bench, shape: &str, kind: &str, card: &str) -> anyhow::Result
     let calls = answer["verdict"]["blas"]["count"].as_u64().unwrap_or(0);
     let prompts = choices(&answer["verdict"]["prompts"]);
     let said = format!("{prompts}, {calls} BLAS calls, {:?}", phases(&answer));
-    Ok(must("290 columns", widths && prompts.contains("BLAS") == (calls > 0), said))
+    Ok(must("products with 290 columns", widths && prompts.contains("BLAS") == (calls > 0), said))
 }
 
 /// 58 of DeepSeek's 61 layers have experts; in two layers only the last one has, at one column.
@@ -385,7 +398,7 @@ fn two_layers(bench: &Bench) -> anyhow::Result<Outcome> {
     let words = ["--gpu", "gfx1100", "--runtime", SID, "--arch-of", "deepseek-r1", "--layers", "2", "--type", "Q4_K"];
     let (answer, _) = dry(bench, &[words.as_slice(), &["--columns", "64"]].concat())?;
     let reach = &answer["maps"][0]["reach"];
-    Ok(must("no experts at 64 columns", reach.to_string().contains("ffn_down_exps"), reach))
+    Ok(must("the experts are reported as missing at 64 columns", reach.to_string().contains("ffn_down_exps"), reach))
 }
 
 fn vulkan(bench: &Bench) -> anyhow::Result<Outcome> {
@@ -399,5 +412,5 @@ fn vulkan(bench: &Bench) -> anyhow::Result<Outcome> {
     let (answer, _) = dry(bench, &[card.as_slice(), words.as_slice()].concat())?;
     let cpu = answer["products"]["elsewhere"]["CPU"].as_u64().unwrap_or(0);
     let second = answer["reach"]["accounts"].to_string().contains("graph-nodes") || is_careful(&answer["reach"]);
-    Ok(must("products on the CPU, and a second account", cpu > 0 && second, &answer["reach"]))
+    Ok(must("products on the CPU, confirmed by a second source", cpu > 0 && second, &answer["reach"]))
 }

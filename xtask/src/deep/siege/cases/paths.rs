@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const NOBODY: u32 = 65534;
 const SECRET: &str = "Zq7_only_root_reads_this\n";
-const TRUTH: &str = "the secret is whole and unread, and no program ran";
+const TRUTH: &str = "the secret is unchanged and unread, and no program ran";
 /// A timeout: every case takes less than a second, but waiting for a pipe would take forever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -39,7 +39,7 @@ pub const CASES: &[Case] = &[
     quick("bundle onto a planted link", |bench| onto_link(bench, &["report", "bundle", "--out", "theirs/out"])),
     quick("ledger export onto a planted link", |bench| onto_link(bench, &["ledger", "export", "-o", "theirs/out"])),
     quick("new key onto a planted link", |bench| onto_link(bench, &["ledger", "key", "new", "theirs/out"])),
-    quick("public half of a new key onto a planted link", |bench| {
+    quick("public key file onto a planted link", |bench| {
         symlink_of_theirs(bench, "ours/secret", "theirs/key.pub")?;
         judged(bench, bench.command(["ledger", "key", "new", "theirs/key"]))
     }),
@@ -60,7 +60,7 @@ pub const CASES: &[Case] = &[
         command.env("WHICHKERNEL_LEDGER", bench.dir.join("theirs/sub/ledger"));
         judged(bench, command)
     }),
-    quick("ledger with a hard link for its lock", |bench| {
+    quick("ledger whose lock is a hard link", |bench| {
         yard(bench)?;
         fs::create_dir(bench.dir.join("theirs/ledger"))?;
         fs::hard_link(bench.dir.join("ours/secret"), bench.dir.join("theirs/ledger/lock"))?;
@@ -76,7 +76,7 @@ pub const CASES: &[Case] = &[
         judged(bench, command)
     }),
     quick("a directory that becomes a link while it is written to", race),
-    quick("a pipe in the place of a report", |bench| {
+    quick("a pipe in place of a report", |bench| {
         pipe(bench, "theirs/out")?;
         judged(bench, bench.command(["report", "--single-file", "--out", "theirs/out"]))
     }),
@@ -90,32 +90,32 @@ pub const CASES: &[Case] = &[
         }
         judged(bench, bench.command(["ledger", "verify", "--parquet", "theirs/lake"]))
     }),
-    quick("a pipe for every file that a verb reads", pipes_to_read),
-    quick("another root: a version that is a link to a secret", |bench| {
+    quick("a pipe in place of every file that a command reads", pipes_to_read),
+    quick("another root: a version file that is a link to a secret", |bench| {
         another_root(bench, "opt/rocm/.info/version", &bench.dir.join("ours/secret"))
     }),
-    quick("another root: a version that leads up to a secret", |bench| {
+    quick("another root: a version path that leads out of the root to a secret", |bench| {
         let up = "../".repeat(20) + bench.dir.join("ours/secret").to_string_lossy().trim_start_matches('/');
         another_root(bench, "opt/rocm/.info/version", Path::new(&up))
     }),
-    quick("another root: a directory that is a link to ours", |bench| {
+    quick("another root: a directory that is a link to one of root's", |bench| {
         yard(bench)?;
         fs::create_dir_all(bench.dir.join("ours/.info"))?;
         fs::write(bench.dir.join("ours/.info/version"), SECRET)?;
         another_root(bench, "opt/rocm", &bench.dir.join("ours"))
     }),
-    quick("another root: links of the kernel's", |bench| {
+    quick("another root: links of the Linux kernel (/proc)", |bench| {
         another_root(bench, "opt/rocm/.info/version", Path::new("/proc/self/cwd/ours/secret"))
     }),
-    quick("another root: a unit with a command for a user", hostile_unit),
-    quick("another root: a unit with an escape sequence for a user", escape_in_unit),
-    quick("git of another user first on PATH", |bench| {
+    quick("another root: a unit whose user name contains a command", hostile_unit),
+    quick("another root: a unit whose user name contains an escape sequence", escape_in_unit),
+    quick("another user's git first on PATH", |bench| {
         plant_program(bench, "git")?;
         repository(bench)?;
         judged(bench, path_first(bench, &["source", "theirs/repo@HEAD", "--gpu", "gfx1201"]))
     }),
     quick("a repository whose settings start programs", hostile_settings),
-    quick("no compiler on PATH but another user's", |bench| {
+    quick("only another user's compiler on PATH", |bench| {
         for name in ["clang++-22", "clang++-21", "cmake"] {
             plant_program(bench, name)?;
         }
@@ -126,7 +126,7 @@ pub const CASES: &[Case] = &[
         command.env("PATH", bench.dir.join("theirs/bin"));
         judged(bench, command)
     }),
-    quick("tools that doctor asks, of another user, first on PATH", |bench| {
+    quick("another user's tools first on PATH, started by doctor", |bench| {
         for name in ["journalctl", "rocprofv3", "rocminfo", "cat"] {
             plant_program(bench, name)?;
         }
@@ -278,7 +278,7 @@ fn pipes_to_read(bench: &Bench) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Silent { truth: "a pipe is no file".into(), said: format!("{words:?}: {outcome:?}") });
         }
     }
-    Ok(Outcome::Refused { why: format!("{} verbs refused the pipe", verbs.len()) })
+    Ok(Outcome::Refused { why: format!("{} commands refused the pipe", verbs.len()) })
 }
 
 /// A file tree of another machine, as if root had unpacked another user's image, with one symlink in it.
@@ -334,7 +334,7 @@ fn hostile_unit(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(if mark.exists() {
         Outcome::Silent { truth: "the user's name is one word".into(), said: lines.join(" ") }
     } else {
-        Outcome::Equal { truth: "pasted, the user's name is one word".into() }
+        Outcome::Equal { truth: "in a shell, the user name is one word".into() }
     })
 }
 
@@ -346,7 +346,7 @@ fn escape_in_unit(bench: &Bench) -> anyhow::Result<Outcome> {
         Outcome::Silent { truth: "no escape sequence reaches the terminal".into(), said: text }
     } else if text.contains("# not shown") {
         Outcome::Said {
-            truth: "no command can name this user".into(),
+            truth: "no command can contain this name".into(),
             said: "the command is not shown, with the reason".into(),
         }
     } else {

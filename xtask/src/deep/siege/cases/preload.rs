@@ -171,9 +171,15 @@ fn judged(answer: &Value, truth: u64, whole: bool) -> anyhow::Result<Outcome> {
     let seen = answer.pointer("/seen").and_then(Value::as_u64).unwrap_or(0);
     let reach = answer.pointer("/conclusion/reach").and_then(Value::as_str).unwrap_or_default();
     let list = |at: &str| answer.pointer(at).and_then(Value::as_array).cloned().unwrap_or_default();
-    let left: Vec<String> = list("/conclusion/left_out").iter().map(|left| left["what"].to_string()).collect();
-    let blind: Vec<String> = list("/conclusion/cannot_see").iter().map(Value::to_string).collect();
-    let said = format!("{seen} seen, {reach}; left out: {}; cannot see: {}", left.join(", "), blind.join(", "));
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let left: Vec<String> = list("/conclusion/left_out").iter().map(|left| text(left, "what")).collect();
+    let blind: Vec<String> = list("/conclusion/cannot_see").iter().map(|blind| text(blind, "kind")).collect();
+    let gap = match (left.first(), blind.first()) {
+        (Some(what), _) => format!("{what} are left out"),
+        (None, Some(kind)) => format!("{kind} are a blind spot"),
+        (None, None) => format!("reach {reach}"),
+    };
+    let said = format!("{seen} launches seen; {gap}");
     let truth_said = format!("{truth} launches");
     anyhow::ensure!(!whole || (seen == truth && reach == "whole"), "all {truth} go through the shim: {said}");
     Ok(match (seen == truth, reach) {
@@ -222,49 +228,49 @@ macro_rules! cases {
 }
 
 cases! {
-    true "HIP, nothing around": Hip Means::Itself("usual"), 7, true;
-    false "CUDA runtime, nothing around": Cuda Means::Itself("usual"), 7, false;
-    false "CUDA driver, nothing around": Driver Means::Itself("usual"), 7, false;
-    false "a library that launches": Hip Means::Plugin("plugin"), 12, true;
-    false "a library that launches and is closed": Hip Means::Plugin("plugin-closed"), 12, true;
-    false "threads": Hip Means::Itself("threads"), 12, true;
+    true "HIP launches in the program itself": Hip Means::Itself("usual"), 7, true;
+    false "CUDA runtime launches in the program itself": Cuda Means::Itself("usual"), 7, false;
+    false "CUDA driver launches in the program itself": Driver Means::Itself("usual"), 7, false;
+    false "launches from a library": Hip Means::Plugin("plugin"), 12, true;
+    false "launches from a library that is then closed": Hip Means::Plugin("plugin-closed"), 12, true;
+    false "launches from several threads": Hip Means::Itself("threads"), 12, true;
     false "a forked child that exits": Hip Means::Itself("forked"), 12, true;
     false "a forked child that calls _exit": Hip Means::Itself("forked-end"), 12, true;
-    false "a child by exec": Hip Means::Child("kept", Child::Same), 12, true;
-    false "a child by posix_spawn": Cuda Means::Itself("spawned"), 12, false;
-    false "a child by raw system calls": Hip Means::Itself("raw"), 12, true;
+    false "a child started with exec": Hip Means::Child("kept", Child::Same), 12, true;
+    false "a child started with posix_spawn": Cuda Means::Itself("spawned"), 12, false;
+    false "a child started with raw system calls": Hip Means::Itself("raw"), 12, true;
     false "a program that calls _exit": Hip Means::Itself("end"), 12, true;
-    false "a daemon that ends soon": Hip Means::Daemon("daemon", "50"), 12, true;
+    false "a daemon that ends early": Hip Means::Daemon("daemon", "50"), 12, true;
     false "a program that is killed": Hip Means::Itself("killed"), 12, false;
-    false "HIP by dlsym": Hip Means::Runtime("dlsym"), 12, false;
-    false "CUDA driver by dlsym": Driver Means::Runtime("dlsym"), 12, false;
+    false "HIP functions found with dlsym": Hip Means::Runtime("dlsym"), 12, false;
+    false "CUDA driver functions found with dlsym": Driver Means::Runtime("dlsym"), 12, false;
     true "HIP with RTLD_DEEPBIND": Hip Means::Plugin("deepbind"), 12, false;
     false "CUDA runtime with RTLD_DEEPBIND": Cuda Means::Plugin("deepbind"), 12, false;
     false "CUDA driver with RTLD_DEEPBIND": Driver Means::Plugin("deepbind"), 12, false;
-    false "RTLD_DEEPBIND, bound late, closed again": Hip Means::Plugin("deepbind-lazy-closed"), 12, false;
+    false "RTLD_DEEPBIND with lazy binding, closed again": Hip Means::Plugin("deepbind-lazy-closed"), 12, false;
     true "HIP with dlmopen": Hip Means::Plugin("dlmopen"), 12, false;
     false "CUDA runtime with dlmopen": Cuda Means::Plugin("dlmopen"), 12, false;
-    false "the runtime itself with dlmopen": Driver Means::Runtime("dlmopen-runtime"), 12, false;
-    true "HIP by hand, by name": Hip Means::Hand, 12, false;
-    false "CUDA driver by hand, by name": Driver Means::Hand, 12, false;
-    false "HIP by hand, by a hash": Hip Means::Hash("hash"), 12, false;
-    false "CUDA runtime by hand, by a hash": Cuda Means::Hash("hash"), 12, false;
-    true "HIP by hand, by a hash, kept nowhere": Hip Means::Hash("hash-unkept"), 12, false;
-    false "CUDA driver by hand, by a hash, kept nowhere": Driver Means::Hash("hash-unkept"), 12, false;
+    false "the runtime itself opened with dlmopen": Driver Means::Runtime("dlmopen-runtime"), 12, false;
+    true "HIP functions looked up without dlsym, by name": Hip Means::Hand, 12, false;
+    false "CUDA driver functions looked up without dlsym, by name": Driver Means::Hand, 12, false;
+    false "HIP functions looked up without dlsym, by hash": Hip Means::Hash("hash"), 12, false;
+    false "CUDA runtime functions looked up without dlsym, by hash": Cuda Means::Hash("hash"), 12, false;
+    true "HIP functions looked up by hash, with the address not stored": Hip Means::Hash("hash-unkept"), 12, false;
+    false "CUDA driver functions looked up by hash, with the address not stored": Driver Means::Hash("hash-unkept"), 12, false;
     true "a child with an empty environment": Hip Means::Child("bare", Child::Same), 12, false;
     false "a child with an empty environment, CUDA driver": Driver Means::Child("bare", Child::Same), 12, false;
-    false "a child by posix_spawn with an empty environment": Cuda Means::Itself("spawned-bare"), 12, false;
-    false "a child that has the library and not the directory": Hip Means::Itself("no-directory"), 12, false;
+    false "a child started with posix_spawn and an empty environment": Cuda Means::Itself("spawned-bare"), 12, false;
+    false "a child that has the preload library but not its directory": Hip Means::Itself("no-directory"), 12, false;
     true "a static child": Hip Means::Child("kept", Child::Static), 12, false;
     false "a static child without symbols": Driver Means::Child("kept", Child::Stripped), 12, false;
     true "a set-user-ID child": Hip Means::Child("kept", Child::SetUser), 12, false;
-    false "a child of musl that does not start": Hip Means::Child("kept", Child::Musl), 12, false;
-    false "a child of musl with an empty environment": Hip Means::Child("bare", Child::Musl), 12, false;
+    false "a musl child that does not start": Hip Means::Child("kept", Child::Musl), 12, false;
+    false "a musl child with an empty environment": Hip Means::Child("bare", Child::Musl), 12, false;
     true "a daemon that launches later": Hip Means::Daemon("daemon", "2500"), 12, false;
     false "a daemon with an empty environment": Hip Means::Daemon("daemon-bare", "50"), 12, false;
-    true "a second runtime of another name": Hip Means::Other("dlsym"), 12, false;
-    false "a second CUDA driver of another name": Driver Means::Other("dlsym"), 12, false;
-    false "a library of a second runtime": Hip Means::OtherPlugin, 12, false;
+    true "a second runtime with another name": Hip Means::Other("dlsym"), 12, false;
+    false "a second CUDA driver with another name": Driver Means::Other("dlsym"), 12, false;
+    false "a library that uses a second runtime": Hip Means::OtherPlugin, 12, false;
     throws:
     "an exception through hipLaunchKernel": 1 true;
     "an exception through hipModuleLaunchKernel": 2 true;

@@ -19,25 +19,25 @@ macro_rules! cases {
 cases! {
     true "probe: another model answers" => |b| lie(b, Kind::Ollama, json!({"model": "other:latest"}));
     true "probe: the answer is not done" => |b| lie(b, Kind::Ollama, json!({"done": false}));
-    true "probe: more cached than sent" => |b| lie(b, Kind::Ollama, json!({"prompt_eval_cached_count": 500}));
-    true "probe: more generated than asked for" => |b| lie(b, Kind::Ollama, json!({"eval_count": 9}));
+    true "probe: more tokens cached than sent" => |b| lie(b, Kind::Ollama, json!({"prompt_eval_cached_count": 500}));
+    true "probe: more tokens generated than requested" => |b| lie(b, Kind::Ollama, json!({"eval_count": 9}));
     true "probe: a negative duration" => |b| lie(b, Kind::Ollama, json!({"prompt_eval_duration": -1}));
     true "probe: no time for 64 tokens" => |b| lie(b, Kind::Ollama, json!({"prompt_eval_duration": 0}));
-    true "probe: parts longer than the whole" => |b| {
+    true "probe: partial times longer than the total" => |b| {
         lie(b, Kind::Ollama, json!({"prompt_eval_duration": 1_500_000_000, "total_duration": 1000}))
     };
     true "probe: an old answer replayed by a proxy" => |b| {
         lie(b, Kind::Ollama, json!({"prompt_eval_duration": 9_000_000_000_u64, "total_duration": 9_100_000_000_u64}))
     };
-    true "probe: more evaluated than sent" => |b| lie(b, Kind::Llama, json!({"timings": {"prompt_n": 640}}));
-    true "probe: evaluated and cached are not the prompt" => |b| lie(b, Kind::Llama, json!({"timings": {"cache_n": 3}}));
-    true "probe: other tokens counted than sent" => |b| {
+    true "probe: more tokens evaluated than sent" => |b| lie(b, Kind::Llama, json!({"timings": {"prompt_n": 640}}));
+    true "probe: evaluated and cached tokens don't add up to the prompt" => |b| lie(b, Kind::Llama, json!({"timings": {"cache_n": 3}}));
+    true "probe: the token count differs from the tokens sent" => |b| {
         lie(b, Kind::Llama, json!({"tokens_evaluated": 60, "timings": {"prompt_n": 60}}))
     };
-    true "probe: a slot that is not there" => |b| lie(b, Kind::Llama, json!({"id_slot": 7}));
-    true "probe: two counts of generated tokens" => |b| lie(b, Kind::Llama, json!({"tokens_predicted": 2}));
-    true "probe: the counters of the server disagree" => counters;
-    true "probe: a second run on a llama-server that keeps prompts" => |b| twice(b, Kind::Llama, 1);
+    true "probe: a slot that does not exist" => |b| lie(b, Kind::Llama, json!({"id_slot": 7}));
+    true "probe: two different counts of generated tokens" => |b| lie(b, Kind::Llama, json!({"tokens_predicted": 2}));
+    true "probe: the server's counters disagree with its answers" => counters;
+    true "probe: a second run on a llama-server that caches prompts" => |b| twice(b, Kind::Llama, 1);
     true "probe: a second run on an Ollama with one slot" => |b| twice(b, Kind::Ollama, 1);
     true "probe: a second run on an Ollama with 16 slots" => |b| twice(b, Kind::Ollama, 16);
     true "probe: another client sent the same prompt" => neighbour;
@@ -48,9 +48,9 @@ cases! {
     true "probe: 8 of 17 layers on the GPU" => |b| {
         offload(b, json!({}), Some("load_tensors: offloaded 8/17 layers to GPU\n"), Some(8.0 / 17.0))
     };
-    true "probe: an offload that is not told" => |b| offload(b, json!({}), None, None);
+    true "probe: a server that does not report its offload" => |b| offload(b, json!({}), None, None);
     true "probe: a listener of the same user" => real::bystander;
-    true "probe: a sweep of which some lengths fail" => sweeps::failing;
+    true "probe: a sweep in which some lengths fail" => sweeps::failing;
     true "probe: a sweep with a step of 10 %" => sweeps::tenth;
     true "probe: a sweep without a step" => sweeps::flat;
     true "probe: a sweep in heavy noise" => sweeps::noisy;
@@ -77,11 +77,10 @@ pub fn says_less(answer: &Value) -> bool {
 
 /// An answer that cannot be true must not be counted.
 fn lie(bench: &Bench, kind: Kind, lie: Value) -> anyhow::Result<Outcome> {
-    let over = lie.clone();
-    let told = move |prompt: &[String], _| if prompt.len() as u64 == LENGTH { over.clone() } else { json!({}) };
+    let told = move |prompt: &[String], _| if prompt.len() as u64 == LENGTH { lie.clone() } else { json!({}) };
     let mock = Mock::start(Manner::of(kind), told)?;
     let answer = asked(bench, &mock.url(), &["--tokens", "8,64", "--repeat", "1"])?;
-    let truth = format!("the answer to {LENGTH} tokens contradicts itself ({lie})");
+    let truth = "the answer is rejected as contradictory".to_owned();
     if let Some(probe) = of_length(&answer, LENGTH) {
         let said = format!("evaluated {}, {} ms", probe["evaluated"], probe["prompt_ms"]);
         return Ok(Outcome::Silent { truth, said });
@@ -96,14 +95,20 @@ fn lie(bench: &Bench, kind: Kind, lie: Value) -> anyhow::Result<Outcome> {
     })
 }
 
+/// The count, and how far the answer says that it reaches.
+fn careful(count: Option<u64>, answer: &Value) -> String {
+    let count = count.map_or("an unknown number of".to_owned(), |count| count.to_string());
+    format!("{count} tokens, with the reach {}", answer["counted"]["reach"])
+}
+
 /// Compares the tokens that the tool reports as evaluated with those that the server evaluated.
 fn judged(answer: &Value, mock: &Mock) -> Outcome {
     let really = mock.evaluated(usize::try_from(LENGTH).unwrap_or(0));
-    let truth = format!("{} evaluated", really.map_or("none".to_owned(), |count| count.to_string()));
+    let truth = format!("{} tokens evaluated", really.map_or("no".to_owned(), |count| count.to_string()));
     let said = of_length(answer, LENGTH).and_then(|probe| probe["evaluated"].as_u64());
     match said {
         said if said.is_some() && said == really => Outcome::Equal { truth },
-        said if says_less(answer) => Outcome::Said { truth, said: format!("{said:?}: {}", answer["counted"]) },
+        said if says_less(answer) => Outcome::Said { truth, said: careful(said, answer) },
         said => Outcome::Silent { truth, said: format!("{said:?}") },
     }
 }
@@ -127,12 +132,12 @@ fn neighbour(bench: &Bench) -> anyhow::Result<Outcome> {
 fn context(bench: &Bench) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner { context: 128, ..Manner::of(Kind::Ollama) }, |_, _| json!({}))?;
     let answer = asked(bench, &mock.url(), &["--tokens", "290", "--repeat", "1"])?;
-    let truth = "128 of 290 evaluated".to_owned();
+    let truth = "128 of 290 tokens evaluated".to_owned();
     let said = of_length(&answer, 290).map(|probe| probe["evaluated"].clone());
     Ok(match said {
         Some(said) if said == 290 => Outcome::Silent { truth, said: said.to_string() },
         said if says_less(&answer) => {
-            Outcome::Said { truth, said: format!("{said:?}: {}", answer["counted"]["left_out"]) }
+            Outcome::Said { truth, said: careful(said.and_then(|count| count.as_u64()), &answer) }
         }
         said => Outcome::Silent { truth, said: format!("{said:?}, complete") },
     })
@@ -142,7 +147,7 @@ fn context(bench: &Bench) -> anyhow::Result<Outcome> {
 fn counters(bench: &Bench) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner { miscount: -2, ..Manner::of(Kind::Llama) }, |_, _| json!({}))?;
     let answer = asked(bench, &mock.url(), &["--tokens", "64", "--repeat", "3"])?;
-    let truth = "answers and counters of the server differ".to_owned();
+    let truth = "the difference is reported".to_owned();
     let said = answer["counted"].to_string();
     Ok(if says_less(&answer) && said.contains("disagrees") {
         Outcome::Equal { truth }
@@ -168,7 +173,8 @@ fn offload(bench: &Bench, loaded: Value, log: Option<&str>, share: Option<f64>) 
         Some(_) => text.contains("on the GPU") && text.contains("host memory") || text.contains("in GPU memory"),
         None => text.contains("does not report how many layers"),
     };
-    let truth = share.map_or("not told".to_owned(), |share| format!("{share:.2} of the model"));
+    let truth = share
+        .map_or("the share is unknown".to_owned(), |share| format!("a share of {share:.2} of the model on the GPU"));
     let same = match (said, share) {
         (Some(said), Some(share)) => (said - share).abs() < 1e-9,
         (said, share) => said.is_none() && share.is_none(),

@@ -19,27 +19,27 @@ const fn slow(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) ->
 }
 
 pub const CASES: &[Case] = &[
-    quick("lake: a cloned ledger exports beside its twin", clones),
+    quick("lake: exports of a ledger and of its clone", clones),
     slow("lake: a ledger restored from a backup", restored),
     quick("lake: an edited grade", |bench| edited(bench, "claims", b"unresolved", b"confirmedd")),
     slow("lake: an edited note", |bench| edited(bench, "observations", b"note 1", b"note 7")),
-    slow("lake: a manifest that was removed", without_manifest),
-    slow("lake: two exports at one time", |bench| at_one_time(bench, 3)),
-    slow("lake: two exports at one time, 24 rounds", |bench| at_one_time(bench, 24)),
-    slow("lake: exports that are killed", killed),
-    slow("lake: cloned machines with numbers of their own", machine_numbers),
-    quick("note: password after a colon", |bench| secret(bench, "password: S3cretZk7 end")),
-    quick("note: password after a full-width colon", |bench| secret(bench, "パスワード：S3cretZk7 end")),
-    slow("note: key, token and header", |bench| {
+    slow("lake: a removed manifest", without_manifest),
+    slow("lake: two simultaneous exports", |bench| at_one_time(bench, 3)),
+    slow("lake: two simultaneous exports, 24 rounds", |bench| at_one_time(bench, 24)),
+    slow("lake: killed exports", killed),
+    slow("lake: cloned machines with different machine ids", machine_numbers),
+    quick("note: a password after a colon", |bench| secret(bench, "password: S3cretZk7 end")),
+    quick("note: a password after a full-width colon", |bench| secret(bench, "パスワード：S3cretZk7 end")),
+    slow("note: a key, a token and a header", |bench| {
         secret(bench, "api_key = S3cretZk7 token: S3cretZk7x Authorization: Bearer S3cretZk7y")
     }),
-    slow("note: address and JSON", |bench| {
+    slow("note: an address and JSON", |bench| {
         secret(bench, "https://me:S3cretZk7@host/x {\"clientSecret\": \"S3cretZk7\"} {'passwd': 'S3cretZk7'}")
     }),
-    quick("note: numbers of tokens stay", kept),
-    quick("serve: visitors who never speak", |bench| served(bench, b"GET /")),
-    slow("serve: readers who take nothing", |bench| served(bench, b"")),
-    slow("report: an empty ledger says nothing of all", empty),
+    quick("note: numbers of tokens are kept", kept),
+    quick("serve: clients that never send a request", |bench| served(bench, b"GET /")),
+    slow("serve: clients that never read the answer", |bench| served(bench, b"")),
+    slow("report: no general statements from an empty ledger", empty),
     slow("report: a process without GPU libraries", none_loaded),
     quick("check: a server that does not listen", |bench| possible(bench, "whichkernel probe", listens(11434))),
     slow("check: a process that does not run", |bench| {
@@ -105,6 +105,10 @@ fn verified(bench: &Bench) -> anyhow::Result<bool> {
     Ok(bench.run(["ledger", "verify", "--parquet", "lake"])?.status.success())
 }
 
+fn state(bench: &Bench) -> anyhow::Result<&'static str> {
+    Ok(if verified(bench)? { "intact" } else { "damaged" })
+}
+
 const EXPORT: &str = "report --export parquet --out lake";
 
 fn clones(bench: &Bench) -> anyhow::Result<Outcome> {
@@ -116,8 +120,12 @@ fn clones(bench: &Bench) -> anyhow::Result<Outcome> {
     ok(bench, "two", EXPORT)?;
     let notes = ["note shared", "note of one", "note of two"];
     Ok(equal(
-        format!("{} notes, whole", notes.len()),
-        format!("{} notes, {}", in_lake(bench, &notes)?.len(), if verified(bench)? { "whole" } else { "not whole" }),
+        format!("{} notes, lake intact", notes.len()),
+        format!(
+            "{} notes, {}",
+            in_lake(bench, &notes)?.len(),
+            if verified(bench)? { "lake intact" } else { "lake damaged" }
+        ),
     ))
 }
 
@@ -130,8 +138,8 @@ fn restored(bench: &Bench) -> anyhow::Result<Outcome> {
     note(bench, "backup", "note after")?;
     ok(bench, "backup", EXPORT)?;
     let found = in_lake(bench, &["note early", "note late", "note after"])?.len();
-    let told = if told.contains("later export") { "and said" } else { "unsaid" };
-    Ok(equal("3 notes, and said, true", format!("{found} notes, {told}, {}", verified(bench)?)))
+    let told = if told.contains("later export") { "later export reported" } else { "nothing reported" };
+    Ok(equal("3 notes, later export reported, lake intact", format!("{found} notes, {told}, lake {}", state(bench)?)))
 }
 
 fn edited(bench: &Bench, table: &str, from: &[u8], to: &[u8]) -> anyhow::Result<Outcome> {
@@ -143,14 +151,17 @@ fn edited(bench: &Bench, table: &str, from: &[u8], to: &[u8]) -> anyhow::Result<
     let at = bytes.windows(from.len()).position(|window| window == from).context("the value")?;
     bytes.splice(at..at + from.len(), to.iter().copied());
     fs::write(&file, bytes)?;
-    Ok(equal("altered", if verified(bench)? { "whole" } else { "altered" }))
+    Ok(equal("reported as altered", if verified(bench)? { "reported as intact" } else { "reported as altered" }))
 }
 
 fn without_manifest(bench: &Bench) -> anyhow::Result<Outcome> {
     note(bench, "ledger", "note 1")?;
     ok(bench, "ledger", EXPORT)?;
     fs::remove_dir_all(bench.dir.join("lake/manifests"))?;
-    Ok(equal("not proved", if verified(bench)? { "whole" } else { "not proved" }))
+    Ok(equal(
+        "reported as not verifiable",
+        if verified(bench)? { "reported as intact" } else { "reported as not verifiable" },
+    ))
 }
 
 fn start(bench: &Bench, line: &str) -> anyhow::Result<Child> {
@@ -168,7 +179,7 @@ fn at_one_time(bench: &Bench, rounds: usize) -> anyhow::Result<Outcome> {
         let ended = ended.filter(|ended| *ended).count() == 2;
         whole += usize::from(ended && verified(bench)? && files(&bench.dir.join("lake"))?.len() == 3);
     }
-    Ok(equal(format!("{rounds} of {rounds} whole"), format!("{whole} of {rounds} whole")))
+    Ok(equal(format!("{rounds} of {rounds} exports intact"), format!("{whole} of {rounds} exports intact")))
 }
 
 /// After a kill, the remains are complete or reported, and the next export is complete.
@@ -183,7 +194,7 @@ fn killed(bench: &Bench) -> anyhow::Result<Outcome> {
     ok(bench, "ledger", EXPORT)?;
     let names: Vec<String> = (0..20).map(|round| format!("note {round}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    Ok(equal("20 notes, true", format!("{} notes, {}", in_lake(bench, &names)?.len(), verified(bench)?)))
+    Ok(equal("20 notes, lake intact", format!("{} notes, lake {}", in_lake(bench, &names)?.len(), state(bench)?)))
 }
 
 /// The same ledger on two machines: a mount namespace replaces the file with the machine id.
@@ -204,8 +215,8 @@ fn machine_numbers(bench: &Bench) -> anyhow::Result<Outcome> {
     }
     anyhow::ensure!(fs::read("/etc/machine-id").unwrap_or_default() == before, "the machine's own number");
     Ok(equal(
-        "2 files, true",
-        format!("{} files, {}", files(&bench.dir.join("lake/observations"))?.len(), verified(bench)?),
+        "2 files, lake intact",
+        format!("{} files, lake {}", files(&bench.dir.join("lake/observations"))?.len(), state(bench)?),
     ))
 }
 
@@ -214,14 +225,17 @@ fn secret(bench: &Bench, text: &str) -> anyhow::Result<Outcome> {
     ok(bench, "ledger", EXPORT)?;
     let mut places = files(&bench.dir)?;
     places.retain(|file| fs::read(file).is_ok_and(|bytes| holds(&bytes, b"S3cretZk7")));
-    Ok(equal("in no file", if places.is_empty() { "in no file".to_owned() } else { format!("{places:?}") }))
+    Ok(equal(
+        "the secret is in no file",
+        if places.is_empty() { "the secret is in no file".to_owned() } else { format!("{places:?}") },
+    ))
 }
 
 fn kept(bench: &Bench) -> anyhow::Result<Outcome> {
     let text = "EOS token = 151645, prompt tokens: 290, second pass: reading";
     note(bench, "ledger", text)?;
     let listed = ok(bench, "ledger", "ledger list --only notes")?;
-    Ok(equal("kept", if listed.contains(text) { "kept" } else { &listed }))
+    Ok(equal("the note is unchanged", if listed.contains(text) { "the note is unchanged" } else { &listed }))
 }
 
 /// Other clients take the server's places; one more client requests the first page.
@@ -248,7 +262,7 @@ fn served(bench: &Bench, part: &[u8]) -> anyhow::Result<Outcome> {
             let mut said = Vec::new();
             let _ = stream.read_to_end(&mut said);
             if said.starts_with(b"HTTP/1.1 200") {
-                return Ok("served");
+                return Ok("other clients are served");
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
@@ -256,7 +270,7 @@ fn served(bench: &Bench, part: &[u8]) -> anyhow::Result<Outcome> {
     })();
     child.kill()?;
     child.wait()?;
-    Ok(equal("served", answer?))
+    Ok(equal("other clients are served", answer?))
 }
 
 fn page(bench: &Bench, name: &str) -> anyhow::Result<String> {
@@ -270,7 +284,10 @@ fn empty(bench: &Bench) -> anyhow::Result<Outcome> {
     let text = first + &other("observers.html")? + &other("sources.html")?;
     let wrong = ["with an observed launch", "No attempt failed", "No observation contradicts"];
     let wrong: Vec<&str> = wrong.into_iter().filter(|sentence| text.contains(sentence)).collect();
-    Ok(equal("none of all", if wrong.is_empty() { "none of all".to_owned() } else { wrong.join("; ") }))
+    Ok(equal(
+        "no general statement",
+        if wrong.is_empty() { "no general statement".to_owned() } else { wrong.join("; ") },
+    ))
 }
 
 fn none_loaded(bench: &Bench) -> anyhow::Result<Outcome> {
@@ -283,8 +300,8 @@ fn none_loaded(bench: &Bench) -> anyhow::Result<Outcome> {
     anyhow::ensure!(!maps.contains("hip") && !maps.contains("cuda"), "sleep has GPU libraries");
     let text = answer?;
     Ok(equal(
-        "no sentence of all",
-        if text.contains("with an observed launch") { "all launch" } else { "no sentence of all" },
+        "no general statement",
+        if text.contains("with an observed launch") { "all launch" } else { "no general statement" },
     ))
 }
 
@@ -311,7 +328,10 @@ fn possible(bench: &Bench, begins: &str, there: bool) -> anyhow::Result<Outcome>
     if said.is_empty() || there {
         return Ok(Outcome::Skipped { why: format!("{} such commands; there: {there}", said.len()) });
     }
-    Ok(equal("not possible", if said.contains(&true) { "possible" } else { "not possible" }))
+    Ok(equal(
+        "the command is marked as not possible here",
+        if said.contains(&true) { "possible" } else { "the command is marked as not possible here" },
+    ))
 }
 
 /// Runs every command that "can be run here", except those that fetch.
@@ -327,7 +347,7 @@ fn runnable(bench: &Bench) -> anyhow::Result<Outcome> {
             failed.push(format!("{command}: {}", said(&output).lines().last().unwrap_or_default()));
         }
     }
-    Ok(equal("all ran", if failed.is_empty() { "all ran".to_owned() } else { failed.join("; ") }))
+    Ok(equal("all commands ran", if failed.is_empty() { "all commands ran".to_owned() } else { failed.join("; ") }))
 }
 
 /// AMD and NVIDIA cards, by the class and vendor of each device on the bus.

@@ -24,17 +24,19 @@ pub const CASES: &[Case] = &[
     case("an exported function", |b| launch(b, HIP, &["plain", "1000"])),
     case("an exported function of the CUDA driver", |b| launch(b, CUDA, &["plain", "1000"])),
     quick("a pointer to a function that is not exported", |b| pointer(b, HIP, "1", "hipLaunchKernel")),
-    case("a pointer of the CUDA driver", |b| pointer(b, CUDA, "1", "cuLaunchKernel")),
+    case("a pointer to a CUDA driver function that is not exported", |b| pointer(b, CUDA, "1", "cuLaunchKernel")),
     case("a pointer to a wrapper of the exported function", |b| pointer(b, HIP, "2", "hipLaunchKernel")),
-    case("a pointer to a wrapper in the CUDA driver", |b| pointer(b, CUDA, "2", "cuLaunchKernel")),
-    case("a pointer into memory of no file", |b| pointer(b, HIP, "3", "hipLaunchKernel")),
-    case("a pointer to what the exported function calls", |b| pointer(b, PASSES, "4", "hipLaunchKernel")),
-    case("a pointer to what the driver's function calls", |b| pointer(b, CUDA_PASSES, "4", "cuLaunchKernel")),
+    case("a pointer to a wrapper of an exported CUDA driver function", |b| pointer(b, CUDA, "2", "cuLaunchKernel")),
+    case("a pointer into memory that belongs to no file", |b| pointer(b, HIP, "3", "hipLaunchKernel")),
+    case("a pointer to the function that the exported function calls", |b| pointer(b, PASSES, "4", "hipLaunchKernel")),
+    case("a pointer to the function that the CUDA driver's exported function calls", |b| {
+        pointer(b, CUDA_PASSES, "4", "cuLaunchKernel")
+    }),
     case("a pointer to the exported function itself", |b| pointer(b, HIP, "0", "hipLaunchKernel")),
     case("a pointer to a function that no version has", |b| pointer(b, HIP, "1", "hipLaunchKernelOnTuesdays")),
     case("RTLD_DEEPBIND", |b| launch(b, HIP, &["deep", "500"])),
     case("dlmopen", |b| launch(b, HIP, &["space", "500"])),
-    case("symbols looked up by hand", |b| launch(b, HIP, &["hand", "500"])),
+    case("symbols looked up without dlsym", |b| launch(b, HIP, &["hand", "500"])),
     case("a runtime that is opened late", |b| launch(b, HIP, &["late", "500"])),
     case("a runtime in a memory file", |b| launch(b, HIP, &["memfd", "500"])),
     case("a runtime whose file is removed", |b| launch(b, HIP, &["gone", "500"])),
@@ -43,9 +45,9 @@ pub const CASES: &[Case] = &[
     case("100,000 distinct grids", |b| launch(b, HIP, &["grids", "100000"])),
     quick("a static child", |b| child(b, "0", &["-static"])),
     case("a static child without symbols", |b| child(b, "0", &["-static", "-s"])),
-    case("a static child that loads anywhere", |b| child(b, "0", &["-static-pie"])),
+    case("a static position-independent child", |b| child(b, "0", &["-static-pie"])),
     case("a child with the runtime linked in", |b| child(b, "0", &["-DHIDDEN"])),
-    case("a static child without environment", |b| child(b, "1", &["-static"])),
+    case("a static child with an empty environment", |b| child(b, "1", &["-static"])),
     case("a static child as a daemon", |b| child(b, "2", &["-static"])),
     case("a graph", |b| launch(b, HIP, &["graph", "50"])),
     quick("an exception through a launch", |b| throw(b, "1", "launch")),
@@ -58,11 +60,11 @@ pub const CASES: &[Case] = &[
     case("an exception through hipGetProcAddress", |b| throw(b, "1", "ask")),
     case("longjmp out of a launch", |b| throw(b, "2", "launch")),
     case("a thread that ends inside a launch", |b| throw(b, "3", "launch")),
-    case("attached midway", |b| attached(b, &["slow", "300"])),
-    case("attached with a graph there", |b| attached(b, &["graph", "50", "wait"])),
+    case("attached in the middle of the run", |b| attached(b, &["slow", "300"])),
+    case("attached after a graph was created", |b| attached(b, &["graph", "50", "wait"])),
     case("a decoy with a corrupt library", decoy),
-    case("the mode of a trace", trace),
-    case("a certificate where probes see a pointer", certificate),
+    case("the file mode of a trace", trace),
+    case("a certificate for launches through a pointer", certificate),
 ];
 
 /// A name and the compiler flags of the runtime.
@@ -119,7 +121,8 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
         let why = String::from_utf8_lossy(&done.stderr).lines().last().unwrap_or_default().to_owned();
         return Ok(Outcome::Refused { why });
     };
-    let (truth, seen) = (truth(bench)?.to_string(), json["seen"].as_u64().unwrap_or(0).to_string());
+    let launches = |count: u64| format!("{count} launches");
+    let (truth, seen) = (launches(truth(bench)?), launches(json["seen"].as_u64().unwrap_or(0)));
     // Exit code 2 also means that nothing could be observed, which the answer says. Only the parent of an attached
     // program knows how it ended.
     let ended = json["ended"]["how"].as_str().filter(|how| *how != "gone");
@@ -143,7 +146,7 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
             _ => Outcome::Silent { truth: "0 lost".into(), said: format!("{lost} lost") },
         });
     }
-    let said = format!("{seen}, {}: {}", conclusion["reach"].as_str().unwrap_or("?"), open.join("; "));
+    let said = format!("{seen} seen; {} are left out", open.first().map_or("no parts", String::as_str));
     Ok(if open.is_empty() && counts == 0 { Outcome::Silent { truth, said } } else { Outcome::Said { truth, said } })
 }
 
@@ -253,7 +256,7 @@ fn decoy(bench: &Bench) -> anyhow::Result<Outcome> {
     let (truth, seen) = ((truth(bench)? - before).to_string(), json["seen"].to_string());
     let named = json["gaps"].to_string().contains(&corrupt.display().to_string());
     Ok(match (seen == truth, named) {
-        (true, true) => Outcome::Equal { truth: format!("{truth}, and the decoy is a gap") },
+        (true, true) => Outcome::Equal { truth: format!("{truth} launches, and the decoy is reported as a gap") },
         (_, named) => Outcome::Silent { truth, said: format!("{seen}, decoy named: {named}") },
     })
 }
@@ -269,7 +272,7 @@ fn trace(bench: &Bench) -> anyhow::Result<Outcome> {
         return Ok(skipped);
     }
     let mode = std::fs::metadata(&file)?.permissions().mode() & 0o777;
-    let truth = "mode 600".to_owned();
+    let truth = "the file has mode 600".to_owned();
     Ok(if mode == 0o600 { Outcome::Equal { truth } } else { Outcome::Silent { truth, said: format!("mode {mode:o}") } })
 }
 
@@ -283,6 +286,7 @@ fn certificate(bench: &Bench) -> anyhow::Result<Outcome> {
         return Ok(skipped);
     }
     let json: Value = serde_json::from_slice(&done.stdout).context("a certificate")?;
-    let (truth, said) = ("not accused".to_owned(), json["outcome"].to_string());
+    let (truth, said) =
+        ("preload is not called contaminated".to_owned(), format!("the outcome is {}", json["outcome"]));
     Ok(if said.contains("differs") { Outcome::Silent { truth, said } } else { Outcome::Said { truth, said } })
 }

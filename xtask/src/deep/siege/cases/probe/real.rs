@@ -60,7 +60,7 @@ pub fn bystander(bench: &Bench) -> anyhow::Result<Outcome> {
     let output = as_user("65534").arg(&tool).args(["probe", "--timeout", "2"]).output()?;
     drop(listener);
     let requests = lines.count();
-    let truth = "0 requests to a listener that is no server".to_owned();
+    let truth = "no request to a listener that is not a server".to_owned();
     let said = format!("{requests} requests: {}", String::from_utf8_lossy(&output.stderr));
     let refused = output.status.code() == Some(2);
     Ok(if requests == 0 && refused { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } })
@@ -178,7 +178,7 @@ pub fn neighbour(bench: &Bench) -> anyhow::Result<Outcome> {
     real.curl(&["/completion", "-d", r#"{"prompt": "somebody else asks something", "n_predict": 1}"#])?;
     let output = tool.wait_with_output()?;
     let answer: Value = serde_json::from_slice(&output.stdout)?;
-    let truth = format!("{} tokens processed, of two clients", real.processed()? - before);
-    let said = answer["counted"].to_string();
+    let truth = format!("{} tokens processed for two clients", real.processed()? - before);
+    let said = format!("the conclusion is {}", answer["counted"]["says"]);
     Ok(if says_less(&answer) { Outcome::Said { truth, said } } else { Outcome::Silent { truth, said } })
 }

@@ -48,7 +48,7 @@ pub fn tenth(bench: &Bench) -> anyhow::Result<Outcome> {
 
 pub fn flat(bench: &Bench) -> anyhow::Result<Outcome> {
     let answer = swept(bench, 0.10, 0.0, &["--repeat", "3"])?;
-    let truth = "no step; 180 prompts".to_owned();
+    let truth = "no step in 180 prompts".to_owned();
     let asked = answer["counted"]["answered"] == 180 && answer["counted"]["asked"] == 180;
     let said = format!("{} {} {}", answer["changes"], answer["power"], answer["counted"]);
     Ok(if places(&answer).is_empty() && asked && !answer["power"].is_null() {
@@ -63,7 +63,10 @@ pub fn noisy(bench: &Bench) -> anyhow::Result<Outcome> {
     let answer = swept(bench, 1.2, 0.10, &["--repeat", "3"])?;
     let (truth, found) = ("one step of 10 % at 31 tokens".to_owned(), places(&answer));
     let smallest = answer["power"]["smallest"].as_f64().unwrap_or(0.0);
-    let said = format!("{found:?}, smallest {smallest:.2}, {} runs for 10 %", answer["power"]["runs_for_tenth"]);
+    let said = format!(
+        "steps found at {found:?}; the smallest detectable step is {smallest:.2}, and 10 % needs {} runs",
+        answer["power"]["runs_for_tenth"]
+    );
     Ok(match found.as_slice() {
         [at] if at.abs_diff(31) <= 2 => Outcome::Equal { truth },
         [] if smallest > 0.10 => Outcome::Said { truth, said },
