@@ -19,19 +19,19 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Evaluate every release of a clone: writes a static site, CSV and decision tables, and can be continued
+    /// Evaluate every release of a clone, and write a static site, CSV files and decision tables; an interrupted run can be continued
     Atlas(atlas::Args),
     /// Grade the claims of an investigation from the ledger
     Check(check::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Compare two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
+    /// Compare two source trees, runtimes, GPUs or kernels, and show which choices differ and why
     Diff(diff::Args),
     /// Check which observers work on this machine, and how to fix those that do not
     Doctor(doctor::Args),
     /// Run the real program on a stand-in GPU, and show which kernels its host code selects
     Dryrun(dryrun::Args),
-    /// Explain which kernel is chosen and why, and what would change the choice; offline, from built-in tables
+    /// Explain which kernel is chosen, why, and what would change the choice; works offline, from built-in tables
     Explain(explain::Args),
     /// Find the commits that changed a choice: the kernel before and after, and the deciding lines
     History(history::Args),
@@ -49,7 +49,7 @@ pub enum Verb {
     Map(map::Args),
     /// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
     Mcp(mcp::Args),
-    /// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules
+    /// Measure how many tokens a server evaluates for a prompt and how fast, and show the path that the source rules choose
     Probe(probe::Args),
     /// Write the investigation as HTML pages in English and Japanese, from the ledger
     Report(report::Args),
@@ -59,7 +59,7 @@ pub enum Verb {
     Skeleton(skeleton::Args),
     /// Show the JSON Schemas of the commands' output: a list, or one schema
     Schema(schema::Args),
-    /// Evaluate the rules in a source tree: which kernel for which GPU, type and column count, and why
+    /// Evaluate the rules in a source tree: which kernel they choose for each GPU, type and column count, and why
     Source(source::Args),
     /// Show the kernels that a process launches: live, or from a recording
     Watch(watch::Args),

@@ -49,11 +49,11 @@ pub struct Ask {
     #[arg(long, value_name = "N", value_parser = crate::number::number::<i64>(1..=1 << 20))]
     pub head_size_v: Option<i64>,
 
-    /// flash-attn and rope: heads
+    /// flash-attn and rope: number of heads
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub heads: i64,
 
-    /// flash-attn: heads of the KV cache
+    /// flash-attn: number of KV heads
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub kv_heads: i64,
 

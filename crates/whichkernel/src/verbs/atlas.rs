@@ -12,7 +12,7 @@ pub struct Args {
     /// A git clone of llama.cpp with its tags
     pub tree: PathBuf,
 
-    /// The folder: new, empty, or from an earlier run, which is continued
+    /// The output folder: new, empty, or from an earlier run that is continued
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
-    /// A folder made by `cargo xtask web`: the site then also answers questions and reads files [default: the one installed with this program, if any]
+    /// A folder created by `cargo xtask web`; with it, the site also answers questions and reads files [default: the one installed with this program, if any]
     #[arg(long, value_name = "DIR")]
     pub web: Option<PathBuf>,
 

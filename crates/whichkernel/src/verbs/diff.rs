@@ -19,7 +19,7 @@ pub struct Args {
     /// (rocm, vulkan; add =RUNTIME for another runtime)
     pub a: String,
 
-    /// The second, of the same kind
+    /// The second thing to compare, of the same kind
     pub b: String,
 
     /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]

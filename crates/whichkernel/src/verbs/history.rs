@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "CLONE")]
     pub ollama: Option<PathBuf>,
 
-    /// Only the changes, without the deciding lines
+    /// Show only the changes, without the deciding lines
     #[arg(long)]
     pub brief: bool,
 

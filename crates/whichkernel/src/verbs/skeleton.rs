@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long = "type", value_name = "TYPE", default_value = "Q4_K_M")]
     kind: String,
 
-    /// Number of layers; matrix kinds that are only in the last layer, or missing, are listed. 0: as many as the model
+    /// Number of layers, or 0 for as many as the model has; matrix kinds that are missing, or only in the last layer, are listed
     #[arg(long, value_name = "N", default_value = "2")]
     layers: u32,
 

@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "only")]
     pub all: bool,
 
-    /// Only the number of claims per grade, and the command that would settle the most claims
+    /// Show only the number of claims per grade, and the command that would settle the most claims
     #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
     pub brief: bool,
 

@@ -31,11 +31,11 @@ pub struct KernelAsk {
     #[arg(long, value_name = "GFX")]
     pub target_b: Option<String>,
 
-    /// Only this bundle of A
+    /// Use only this bundle of A
     #[arg(long, value_name = "N")]
     pub bundle_a: Option<usize>,
 
-    /// Only this bundle of B
+    /// Use only this bundle of B
     #[arg(long, value_name = "N")]
     pub bundle_b: Option<usize>,
 

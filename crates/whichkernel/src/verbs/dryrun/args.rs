@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "command")]
     pub write_graph: Option<PathBuf>,
 
-    /// Print the BLAS calls as rocblas-bench lines instead
+    /// Print the BLAS calls as rocblas-bench lines instead of the table
     #[arg(long)]
     pub bench_lines: bool,
 

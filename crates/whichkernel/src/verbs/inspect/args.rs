@@ -60,16 +60,17 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target", "needed"])]
     pub fingerprint: bool,
 
-    /// With --fingerprint: can the file be built from this llama.cpp build (b6841) or source (DIR, REPO@REV, archive)? Exits 1 if not, 2 if unknown
+    /// With --fingerprint: check whether the file can have been built from this llama.cpp build (b6841) or source (DIR, REPO@REV, archive). Exits 1 if not, 2
+    /// if unknown
     #[arg(long, value_name = "PIN", requires = "fingerprint")]
     pub against: Option<String>,
 
-    /// A directory: do its libraries and kernel catalogs support this card or target (rx-9070-xt, gfx1201)? A file: like --target, but also takes
-    /// card names
+    /// For a directory: check whether its libraries and kernel catalogs support this card or target (rx-9070-xt, gfx1201). For a file: like --target, but
+    /// also accepts card names
     #[arg(long, value_name = "GPU")]
     pub gpu: Option<String>,
 
-    /// A directory with rocBLAS or hipBLASLt catalogs: list table rows and solutions that look like oversights, for one --gpu
+    /// For a directory with rocBLAS or hipBLASLt catalogs: list table rows and solutions that look like mistakes; needs one --gpu
     #[arg(long, conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint"])]
     pub lint: bool,
 

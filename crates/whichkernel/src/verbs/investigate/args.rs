@@ -13,7 +13,7 @@ pub struct Args {
     /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine, if it has a GPU or a server]
     pub file: Option<PathBuf>,
 
-    /// text: one screen; md, json: everything; csv: the claims
+    /// Output format: text is one screen, md and json contain everything, csv contains the claims
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 

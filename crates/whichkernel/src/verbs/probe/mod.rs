@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::number::number::<u64>(1..=1000))]
     repeat: Option<u64>,
 
-    /// Unload the model, load it with a prompt and ask again: compares a cold start with a loaded model (Ollama)
+    /// Compare a cold start with a loaded model: unload the model, load it with a prompt, and repeat the prompt (Ollama)
     #[arg(long)]
     cold: bool,
 
@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = crate::number::number::<u64>(1..=3600))]
     timeout: u64,
 
-    /// The server's log: batch sizes, cache hits, and what it reports about its GPU
+    /// The server's log, with batch sizes, cache hits, and what the server reports about its GPU
     #[arg(long, value_name = "FILE")]
     log: Vec<PathBuf>,
 
@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "replay")]
     watch: bool,
 
-    /// A setting to compare, as NAME='VARIABLE=VALUE ...'. Give it at least twice, and the server command after --. {port} and {VARIABLE} in the
+    /// A setting to compare, as NAME='VARIABLE=VALUE ...'. Give this option at least twice, and the server command after --. {port} and {VARIABLE} in the
     /// command are replaced for each setting
     #[arg(long, value_name = "NAME=ENV", requires = "serve", conflicts_with_all = ["url", "replay", "record", "svg", "sweep", "cold"])]
     lane: Vec<String>,

@@ -20,19 +20,19 @@ pub struct Args {
     #[arg(long)]
     pub single_file: bool,
 
-    /// Write pages for strangers into this folder, to put on a website: without local paths and the names of users and machines, without empty pages
+    /// Write pages for a public website into this folder, without local paths, names of users and machines, and empty pages
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "single_file", "export", "serve", "open"])]
     pub publish: Option<PathBuf>,
 
-    /// With --publish: the title, in place of the investigation's
+    /// With --publish: a title that replaces the investigation's title
     #[arg(long, value_name = "TEXT", requires = "publish")]
     pub title: Option<String>,
 
-    /// With --publish: a summary of your own, shown on the first page
+    /// With --publish: your own summary, shown on the first page
     #[arg(long, value_name = "TEXT", requires = "publish")]
     pub note: Option<String>,
 
-    /// With --publish: the address that the folder will have; previews of links need it for their picture
+    /// With --publish: the address that the folder will have; link previews need it for their picture
     #[arg(long, value_name = "URL", requires = "publish")]
     pub url: Option<String>,
 
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "PORT", requires = "serve", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
 
-    /// Open it in a browser
+    /// Open the report in a browser
     #[arg(long)]
     pub open: bool,
 }

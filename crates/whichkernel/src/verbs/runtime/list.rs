@@ -12,7 +12,7 @@ pub struct Args {
     /// text, json, csv or md
     #[arg(long, default_value = "text")]
     format: Format,
-    /// Show one runtime's packages instead
+    /// Show the packages of this runtime instead of the list
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }

@@ -76,7 +76,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["read", "times", "trace", "duration", "tokens", "until", "said"])]
     pub certify: bool,
 
-    /// With `--certify`: certify this observer, a prefix of the command, instead of whichkernel's own: 'rocprofv3 --kernel-trace --'
+    /// With `--certify`: certify this observer, given as a command prefix ('rocprofv3 --kernel-trace --'), instead of whichkernel's own
     #[arg(long, value_name = "WRAPPER", requires = "certify")]
     pub with: Option<String>,
 

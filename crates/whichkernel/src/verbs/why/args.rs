@@ -22,11 +22,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub name: Option<String>,
 
-    /// Without a server: this model file
+    /// Examine this model file instead of a server
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 
-    /// The card: for --model, or instead of the card in this machine
+    /// The card for --model, or a card to assume instead of the one in this machine
     #[arg(long, value_name = "CARD")]
     pub gpu: Option<String>,
 
@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub log: Vec<PathBuf>,
 
-    /// Send no request: nothing is measured
+    /// Send no requests and measure nothing
     #[arg(long)]
     pub passive: bool,
 
@@ -53,15 +53,15 @@ pub struct Args {
     #[arg(long, requires = "fix")]
     pub measure: bool,
 
-    /// Take back fix N, which an earlier run kept: shows the plan; with --yes, the server is restarted as it was
+    /// Show the plan that reverts fix N, which an earlier run kept; with --yes, restart the server as it was before
     #[arg(long, value_name = "N", conflicts_with_all = ["fix", "model", "url", "name", "pid"])]
     pub undo: Option<usize>,
 
-    /// With --fix or --undo: run the plan. A fix is kept only if it is faster. Without it nothing is changed
+    /// With --fix or --undo: run the plan. A fix is kept only if it makes the server faster. Without --yes, nothing is changed
     #[arg(long)]
     pub yes: bool,
 
-    /// With --fix: starts of the server with and without it [default: enough to detect a difference of 10 %, 8 to 24]
+    /// With --fix: number of server starts with and without the fix [default: enough to detect a difference of 10 %, 8 to 24]
     #[arg(long, value_name = "N", requires = "fix", value_parser = crate::number::number::<u64>(2..=100))]
     pub repeat: Option<u64>,
 

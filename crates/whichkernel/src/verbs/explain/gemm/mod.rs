@@ -16,11 +16,11 @@ pub struct Args {
     #[arg(value_name = "SIZE", num_args = 0..=3)]
     pub sizes: Vec<u64>,
 
-    /// Many products: a TSV or CSV file with a header (m, n, k; id, batch, trans_a, trans_b, type_a, ..., workspace, requested)
+    /// Read many products from a TSV or CSV file with a header (m, n, k; id, batch, trans_a, trans_b, type_a, ..., workspace, requested)
     #[arg(long, value_name = "FILE", conflicts_with = "sizes")]
     pub from: Option<PathBuf>,
 
-    /// The products of a model: a GGUF file, or a config.json from Hugging Face
+    /// Compute the products of a model, given as a GGUF file or a config.json from Hugging Face
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "from"])]
     pub model: Option<PathBuf>,
 
@@ -43,7 +43,7 @@ pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
 
-    /// Keep the computed kernels in the ledger (rung Declared)
+    /// Record the computed kernels in the ledger, on the rung Declared
     #[arg(long)]
     pub record: bool,
 
