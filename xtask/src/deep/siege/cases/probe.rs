@@ -54,7 +54,7 @@ cases! {
     true "probe: a sweep with a step of 10 %" => sweeps::tenth;
     true "probe: a sweep without a step" => sweeps::flat;
     true "probe: a sweep in heavy noise" => sweeps::noisy;
-    false "probe: a real llama-server twice" => real::twice;
+    false "probe: two runs on a real llama-server" => real::twice;
     false "probe: a real llama-server with another client" => real::neighbour;
 }
 
