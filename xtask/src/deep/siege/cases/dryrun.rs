@@ -48,10 +48,10 @@ cases! {
     "dryrun: direct hipBLAS calls" false |bench| calls(bench, "hipblas", 8, None);
     "dryrun: a rocBLAS call that is not a product" false |bench| calls(bench, "axpy", 7, Some("out-of-view"));
     "dryrun: a rocBLAS function that no version has" false |bench| calls(bench, "geam", 7, Some("failed"));
-    "dryrun: no layer of 16 offloaded" false |bench| offloaded(bench, 0);
+    "dryrun: none of 16 layers offloaded" false |bench| offloaded(bench, 0);
     "dryrun: 4 of 16 layers offloaded" false |bench| offloaded(bench, 4);
     "dryrun: 8 of 16 layers offloaded" false |bench| offloaded(bench, 8);
-    "dryrun: all of 16 layers offloaded" false |bench| offloaded(bench, 99);
+    "dryrun: all 16 layers offloaded" false |bench| offloaded(bench, 99);
     "dryrun: experts, Q4_K on an MI210" false |bench| experts(bench, "qwen3-30b-a3b", "Q4_K", "mi210");
     "dryrun: experts, F16" false |bench| experts(bench, "qwen3-30b-a3b", "F16", "gfx1100");
     "dryrun: experts after a dense layer" false |bench| experts(bench, "deepseek-r1", "Q4_K", "mi210");

@@ -49,7 +49,7 @@ cases! {
         offload(b, json!({}), Some("load_tensors: offloaded 8/17 layers to GPU\n"), Some(8.0 / 17.0))
     };
     true "probe: a server that does not report its offload" => |b| offload(b, json!({}), None, None);
-    true "probe: a listener of the same user" => real::bystander;
+    true "probe: a listener of the same user that is not a server" => real::bystander;
     true "probe: a sweep in which some lengths fail" => sweeps::failing;
     true "probe: a sweep with a step of 10 %" => sweeps::tenth;
     true "probe: a sweep without a step" => sweeps::flat;

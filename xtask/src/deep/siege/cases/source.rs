@@ -105,7 +105,7 @@ fn edited(bench: &Bench, edit: &Edit) -> anyhow::Result<Outcome> {
     if said.len() != COLUMNS.len() {
         return Ok(Outcome::Refused { why: String::from_utf8_lossy(&out.stderr).into_owned() });
     }
-    let shown = runs(&truth.iter().map(|path| path.unwrap_or("no rule of this tree")).collect::<Vec<_>>());
+    let shown = runs(&truth.iter().map(|path| path.unwrap_or("no applicable rule")).collect::<Vec<_>>());
     let pairs = || truth.iter().zip(&said);
     if pairs().all(|(truth, said)| *truth == Some(*said)) {
         return Ok(Outcome::Equal { truth: shown });
