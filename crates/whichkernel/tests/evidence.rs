@@ -207,7 +207,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     assert_eq!(check(&wrong).status.code(), Some(1));
     let said = out(&check(&wrong));
     assert!(
-        said.contains("Observed instead: ") && said.contains("should hold, hold? No: Not true for 1 of 1 claim."),
+        said.contains("Observed instead: ") && said.contains("expected to hold? No: Not true for 1 of 1 claim."),
         "{said}"
     );
     // Claims that were not examined yet did not pass.
