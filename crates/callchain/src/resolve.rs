@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// The result of resolving a use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
-    /// The call leads to these functions by this kind of step. More than one means that it is ambiguous.
+    /// The call leads to these functions by this kind of step. If there are several, the call is ambiguous.
     To(Kind, Vec<usize>),
     /// The target is in a library, the standard library or a builtin, not in the tree.
     Outside,

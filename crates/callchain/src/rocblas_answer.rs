@@ -42,7 +42,7 @@ pub struct ProcessorLine {
     pub at: CodeLocation,
 }
 
-/// `if (name contains "gfx1201") return Processor::gfx1201;`
+/// A branch of the form `if (name contains "gfx1201") return Processor::gfx1201;`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BranchLine {
     /// The text that is searched for in the device's name.

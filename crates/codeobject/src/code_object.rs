@@ -299,7 +299,7 @@ fn limited(offset: u64, field: &'static str, claimed: u64, limit: u64) -> Result
 struct Array {
     /// The index of the note section.
     notes: usize,
-    /// The offset of the first kernel in the source.
+    /// The offset of the first kernel's metadata in the source.
     offset: u64,
     count: u32,
 }

@@ -80,7 +80,7 @@ pub(crate) fn speaks(claim: &Claim, recorded: &Recorded) -> bool {
     }
 }
 
-/// Like [`speaks`], for many observations. Checked once for all facts with the same shared parameters.
+/// Like [`speaks`], for many observations. Facts that share their parameters are checked only once.
 pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
     let mut known: HashMap<*const BTreeMap<String, String>, bool> = HashMap::new();
     move |recorded| match recorded.fact() {

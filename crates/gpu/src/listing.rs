@@ -6,12 +6,12 @@ use crate::{TargetId, all, nvidia_target, plain};
 pub struct Listed {
     /// The name for the command line: `rx-9070-xt`.
     pub name: String,
-    /// `RX 9070 XT`.
+    /// The product name without the vendor: `RX 9070 XT`.
     pub title: String,
     pub aliases: Vec<String>,
-    /// `gfx1201`, `sm_89`.
+    /// The target: `gfx1201`, `sm_89`.
     pub target: String,
-    /// `RDNA 4`; None if the generation is unknown.
+    /// The generation, such as `RDNA 4`; None if it is unknown.
     pub generation: Option<&'static str>,
     /// Whether this card represents its target.
     pub reference: bool,

@@ -98,7 +98,7 @@ impl File {
         File { path: name.to_owned(), bytes: Bytes::Given(source), start: 0, len, stamp }
     }
 
-    /// A part of the file as a separate file, `libx.a(member.o)`: a member of an archive.
+    /// Returns a part of the file as a separate file. A member of an archive is named `libx.a(member.o)`.
     pub fn part(&self, name: &str, range: Range) -> Result<Self, OpenError> {
         let path = PathBuf::from(format!("{}({name})", self.path.display()));
         let io = |source| OpenError::Io { path: path.clone(), source };

@@ -11,7 +11,7 @@ const TOPIC: &str = "matmul.path";
 /// A range of column counts with the result of each rung; null if nothing was observed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathRow {
-    /// `9-64`.
+    /// The range of column counts, such as `9-64`.
     pub columns: String,
     pub declared: Option<Conclusion>,
     pub selected: Option<Conclusion>,

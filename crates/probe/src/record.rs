@@ -18,9 +18,9 @@ const CASES: &[(u64, u64, &str)] =
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ground {
     pub device: Option<DeviceKind>,
-    /// `gfx1201`; only for a device that was seen to be real.
+    /// The target, such as `gfx1201`; only for a device that is known to be real.
     pub target: Option<String>,
-    /// `rx-9070-xt`.
+    /// The card, such as `rx-9070-xt`.
     pub card: Option<String>,
     /// The installation of the server, if known: `ollama-rocm-60303`.
     pub runtime: Option<String>,

@@ -12,7 +12,7 @@ pub fn bytes(n: u64) -> String {
     if value < 10.0 { format!("{value:.2} {name}") } else { format!("{value:.0} {name}") }
 }
 
-/// `1,270,539,728`
+/// Formats a number with separators: `1,270,539,728`.
 pub fn thousands(value: u64) -> String {
     let plain = value.to_string();
     let mut out = String::with_capacity(plain.len() + plain.len() / 3);

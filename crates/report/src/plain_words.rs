@@ -74,7 +74,7 @@ pub fn plain_subject(lang: &Lang, cite: &Citation) -> String {
     }
 }
 
-/// `source (ollama 4fda6980, gfx1201)`.
+/// Names the observer and its subject: `source (ollama 4fda6980, gfx1201)`.
 fn plain_who(lang: &Lang, cite: &Citation) -> String {
     let of = plain_subject(lang, cite);
     lang.text_with("plain-who", &[("observer", cite.observer.name.as_str().into()), ("of", of.into())])

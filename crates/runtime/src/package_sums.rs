@@ -18,8 +18,8 @@ const LARGEST: u64 = 64 << 20;
 pub struct Sums(HashMap<String, String>);
 
 impl Sums {
-    /// The checksums of the packages that contain files in `dir`. `package` is how their names begin. None if no root
-    /// above `dir` lists its packages.
+    /// The checksums of the packages that contain files in `dir`. `package` is the start of their names. None if no
+    /// root above `dir` lists its packages.
     pub fn of(dir: &Path, package: &str) -> Option<Sums> {
         let dir = fs::canonicalize(dir).ok()?;
         let root = dir.ancestors().skip(1).find(|root| root.join(PLACE).is_dir())?;

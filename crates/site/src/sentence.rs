@@ -7,7 +7,7 @@ use crate::words::{Arg, Pair};
 use evidence::Found;
 use std::collections::BTreeMap;
 
-/// `MMVQ up to 8 columns, MMQ from 9 to 1024`
+/// Describes the column ranges in words: `MMVQ up to 8 columns, MMQ from 9 to 1024`.
 pub fn stretches(study: &Study<'_>, stretches: &[Stretch]) -> Pair {
     let all = by_path(stretches);
     let parts: Vec<Pair> = all

@@ -1,5 +1,5 @@
-//! The web page: the question, a file, every release. Its answers come from the WebAssembly module (`crates/web`),
-//! which the caller puts next to these files; the picture of all releases works without it.
+//! The website: a page for questions, a page that reads a file, and a picture of all releases. The answers come from
+//! the WebAssembly module (`crates/web`), which the caller puts next to these files. The picture works without it.
 
 use crate::frame::{TOKENS, document};
 use crate::words::{Words, shown};

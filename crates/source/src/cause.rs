@@ -12,7 +12,7 @@ use rayon::prelude::*;
 pub struct Cause {
     pub file: String,
     pub line: usize,
-    /// `mmq.cu:312: ne11 <= 64 -> true  [ne11 = 9]`.
+    /// The condition with its outcome: `mmq.cu:312: ne11 <= 64 -> true  [ne11 = 9]`.
     pub text: String,
     /// None if the cause is a launch.
     pub reason: Option<Reason>,

@@ -78,7 +78,7 @@ impl Difference {
         })
     }
 
-    /// `gfx942 Q4_K 64-512: MMQ 64 -> BLAS`.
+    /// Describes the difference in one line: `gfx942 Q4_K 64-512: MMQ 64 -> BLAS`.
     pub fn told(&self, question: &Question) -> String {
         let ((device, ty), [a, b]) = (self.names(question), self.sides());
         format!("{device} {ty} {}: {a} -> {b}", self.columns())

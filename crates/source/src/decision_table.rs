@@ -191,7 +191,7 @@ pub fn find(wanted: &str) -> Option<&'static DecisionTable> {
     all().iter().rev().find(fits)
 }
 
-/// `1-8 MMVQ | 9-1024 MMQ`.
+/// Formats column ranges with their paths: `1-8 MMVQ | 9-1024 MMQ`.
 pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
     let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
         Some(to) if to == from => format!("{from} {path}"),

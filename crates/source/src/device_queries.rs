@@ -36,7 +36,7 @@ pub fn properties(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Val
     Ok(Value::int(0))
 }
 
-/// `cudaDeviceGetAttribute(&value, attribute, device)`.
+/// Evaluates `cudaDeviceGetAttribute(&value, attribute, device)`.
 pub fn attribute(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let name = args.get(1).map(|attribute| machine.program.files.text(attribute.span)).unwrap_or_default();
     let value = property_of(machine, &name).map_or(Value::Opaque(at), Value::int);

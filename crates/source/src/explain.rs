@@ -199,7 +199,7 @@ pub(crate) fn by_columns<'t>(stretches: Vec<(i64, Option<i64>, &'t str)>) -> Vec
     stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect()
 }
 
-/// `MMQ, tile 128`.
+/// Formats the chosen path and tile: `MMQ, tile 128`.
 pub fn choice(found: &Found<'_>) -> String {
     found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
 }

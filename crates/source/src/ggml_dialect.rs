@@ -186,7 +186,7 @@ fn configuration(name: &str, args: &[Expr]) -> Option<ReadConfiguration> {
     }
 }
 
-/// `cudaLaunchKernelEx(&config, kernel, ...)`.
+/// Reads grid, block and shared memory of `cudaLaunchKernelEx(&config, kernel, ...)`.
 fn of_struct(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Option<[Value; 3]>> {
     let Some(config) = args.first() else { return Ok(None) };
     let at = config.span;
@@ -199,7 +199,7 @@ fn of_struct(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Option<[Value; 3]>
     Ok(Some(["gridDim", "blockDim", "dynamicSmemBytes"].map(field)))
 }
 
-/// `cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream)`.
+/// Reads grid, block and shared memory from the arguments of `cudaLaunchCooperativeKernel(kernel, grid, block, ...)`.
 fn of_arguments(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Option<[Value; 3]>> {
     let [_, grid, block, _, shared, ..] = args else { return Ok(None) };
     Ok(Some([machine.eval(grid)?, machine.eval(block)?, machine.eval(shared)?]))

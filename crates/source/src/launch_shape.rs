@@ -207,7 +207,7 @@ impl ShapeAt {
     }
 }
 
-/// `64x4x1`.
+/// Formats three dimensions: `64x4x1`.
 pub fn shown(dims: [i64; 3]) -> String {
     dims.map(|dim| dim.to_string()).join("x")
 }

@@ -53,7 +53,7 @@ impl DecidingLine {
         format!("{}:{}", self.file.rsplit('/').next().unwrap_or(&self.file), self.line)
     }
 
-    /// `mmq.cu:472  amd_wmma_available(cc) -> true  [cc = 0x1001201]`.
+    /// Formats the condition: `mmq.cu:472  amd_wmma_available(cc) -> true  [cc = 0x1001201]`.
     pub fn text(&self) -> String {
         let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let values = if values.is_empty() { String::new() } else { format!("  [{}]", values.join(", ")) };

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A GGUF file, read from its header alone; with a GPU, the paths that the newest rules choose.
+/// The contents of a GGUF file's header and, if a GPU was given, the paths that the newest rules choose.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelAnswer<'t> {
     pub file: String,
@@ -18,7 +18,7 @@ pub struct ModelAnswer<'t> {
     pub form: &'static str,
     /// The version of the GGUF format.
     pub gguf_version: u32,
-    /// `general.name`.
+    /// The value of `general.name` in the header.
     pub name: Option<String>,
     pub architecture: String,
     /// The file type as stated in the header: `Q4_K_M`.

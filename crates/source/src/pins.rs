@@ -12,7 +12,7 @@ const BUILT_IN: &str = include_str!("../tables/ollama-pins.tsv");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// `0.12.6`.
+    /// The Ollama release, such as `0.12.6`.
     pub release: String,
     pub date: String,
     /// `b6752`: the named build, or the last one that the named commit contains.

@@ -179,7 +179,7 @@ impl Preset {
         }
     }
 
-    /// `-D NAME[=VALUE]`.
+    /// Applies `-D NAME[=VALUE]`.
     pub fn define(&mut self, text: &str) {
         let (name, value) = text.split_once('=').unwrap_or((text, "1"));
         self.unsure.remove(name);
@@ -193,7 +193,7 @@ impl Preset {
         self.defines.iter().any(|(known, value)| known == name && value.is_some())
     }
 
-    /// `-U NAME`.
+    /// Applies `-U NAME`.
     pub fn undefine(&mut self, name: &str) {
         self.unsure.remove(name);
         self.defines.retain(|(known, _)| known != name);

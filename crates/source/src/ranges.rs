@@ -41,7 +41,7 @@ pub fn stretches(answers: &[Answer]) -> Vec<Stretch> {
     out
 }
 
-/// `MMVQ≤8 MMQ≤256 BLAS`.
+/// Formats the column ranges briefly: `MMVQ≤8 MMQ≤256 BLAS`.
 pub fn brief(stretches: &[Stretch]) -> String {
     let one = |stretch: &Stretch| {
         let path = stretch.path.map_or("UNDETERMINED", Path::name);

@@ -17,7 +17,7 @@ pub enum MapKind {
 pub enum Use {
     /// A perf event.
     Event,
-    /// `bpf::uprobe`.
+    /// A BPF link, created with `bpf::uprobe`.
     Link,
     /// A tracepoint, by its name.
     Tracepoint,

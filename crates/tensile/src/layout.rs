@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The role of a file in a library directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
-    /// `TensileLibrary_lazy_<gfx>.dat`
+    /// The root of one target: `TensileLibrary_lazy_<gfx>.dat`.
     LazyRoot,
-    /// `TensileLibrary.dat`: all targets in one.
+    /// The root of all targets: `TensileLibrary.dat`.
     SingleRoot,
     /// A leaf's tree and solutions.
     Leaf,

@@ -87,7 +87,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Records a gap once.
+    /// Records a gap with a count of 1, however often it occurs.
     pub fn gap(&mut self, gap: Gap) {
         self.gaps.insert(gap, 1);
     }

@@ -23,8 +23,9 @@ pub struct Multiplies {
     /// The type of the weights, in upper case; None if neither the name nor a constant contains it.
     pub ggml_type: Option<String>,
     pub columns: Option<u32>,
-    /// The rows of the weights, and the length of the sum.
+    /// The number of rows of the weights.
     pub m: Option<u32>,
+    /// The length of the dot products.
     pub k: Option<u32>,
     /// Whether a list selects experts.
     pub by_id: bool,

@@ -12,9 +12,9 @@ pub struct Device {
     pub device: u32,
     pub device_type: u32,
     pub name: String,
-    /// `radv`, `llvmpipe`, `NVIDIA`.
+    /// The driver's name: `radv`, `llvmpipe`, `NVIDIA`.
     pub driver: String,
-    /// `Mesa 26.2.6-1`
+    /// The driver's version text: `Mesa 26.2.6-1`.
     pub driver_info: String,
 }
 

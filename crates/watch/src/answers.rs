@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The launches during the watch, how completely they were seen, and the server's claims beside them.
+/// The launches during the watch, how completely they were seen, and the server's claims for comparison.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Watched {
     pub observer: ObserverKind,
@@ -111,7 +111,7 @@ pub enum EndedHow {
     },
     Signal {
         signal: i32,
-        /// `SIGSEGV`.
+        /// The name of the signal, such as `SIGSEGV`.
         name: Option<&'static str>,
     },
 }

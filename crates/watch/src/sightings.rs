@@ -134,11 +134,11 @@ pub struct RecordContext<'a> {
 /// The installation that launched, and the card of this host: a claim names both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaunchSite {
-    /// `ollama-rocm-60303`.
+    /// The installation, such as `ollama-rocm-60303`.
     pub runtime: Option<String>,
-    /// `gfx1201`; only if no other is possible.
+    /// The target, such as `gfx1201`; only if no other target is possible.
     pub target: Option<String>,
-    /// `rx-9070-xt`.
+    /// The card, such as `rx-9070-xt`.
     pub card: Option<String>,
 }
 

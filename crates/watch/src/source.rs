@@ -119,7 +119,7 @@ pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
     }
 }
 
-/// A program under watch: ours, or one that a dry run has started.
+/// A watched program, started by `watch` or by a dry run.
 pub trait Program {
     /// The exit status; None while the program runs.
     fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;

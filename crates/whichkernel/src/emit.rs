@@ -64,7 +64,7 @@ impl Context {
 /// sentence is always on standard error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Failure {
-    /// The error message, as on standard error.
+    /// The error message, as printed on standard error.
     pub error: String,
     /// The exit code.
     pub exit: u8,

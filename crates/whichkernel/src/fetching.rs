@@ -10,7 +10,7 @@ use say::bail;
 use std::io::{self, BufRead, IsTerminal};
 
 /// Reports the size, asks unless already confirmed, and fetches. Returns the index and the message key for how it was
-/// obtained. None if the answer was no.
+/// obtained. Returns None if the user declined.
 pub fn bring(
     request: &Request,
     update: bool,

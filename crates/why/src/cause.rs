@@ -40,7 +40,7 @@ causes! {
     MissingTarget "missing-target",
     /// The library has code for a generic target only.
     GenericTarget "generic-target",
-    /// `HSA_OVERRIDE_GFX_VERSION`.
+    /// `HSA_OVERRIDE_GFX_VERSION` selects another target.
     GfxOverride "gfx-override",
     BlasPath "blas-path",
     OldBuild "old-build",

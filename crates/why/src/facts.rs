@@ -106,7 +106,7 @@ pub struct Census {
 pub struct State {
     /// A directory in `/sys`, or the command that was asked.
     pub place: String,
-    /// `power_dpm_force_performance_level`.
+    /// The value of `power_dpm_force_performance_level`.
     pub level: Option<String>,
     /// Watts: the current limit and the card's default.
     pub power: Option<(u64, u64)>,
@@ -131,7 +131,7 @@ pub struct Other {
 /// The paths that the dispatch rules choose for the model's main type on the card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// `llama.cpp b6841`.
+    /// The release whose rules are used, such as `llama.cpp b6841`.
     pub version: String,
     /// Whether the server has exactly this release.
     pub exact: bool,

@@ -320,7 +320,7 @@ fn next(answer: &Answer, facts: &Facts) -> Option<String> {
     watch().or_else(|| answer.not_checked.iter().find_map(command))
 }
 
-/// `12,345`.
+/// Formats a number with separators: `12,345`.
 pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();

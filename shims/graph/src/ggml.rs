@@ -95,7 +95,7 @@ functions! {
     overhead: c"ggml_tensor_overhead" fn() -> usize,
 }
 
-/// `sizeof(struct ggml_object) + sizeof(struct ggml_tensor)`.
+/// The size of a tensor with its header: `sizeof(struct ggml_object) + sizeof(struct ggml_tensor)`.
 const OVERHEAD: usize = 32 + size_of::<Tensor>() + 16;
 /// Operations whose description differs from their name.
 const GLU_AND_UNARY: [&[u8]; 2] = [b"GLU", b"UNARY"];

@@ -18,13 +18,13 @@ pub fn run() -> anyhow::Result<bool> {
     let cache = test_artifacts::cache().join("gemm");
     for name in RUNTIMES {
         let mut fetch = Command::new(&cargo);
-        fetch.args(["run", "-q", "-p", "whichkernel", "--", "runtime", "fetch", name]);
+        fetch.args(["run", "-q", "--bin", "whichkernel", "--", "runtime", "fetch", name]);
         fetch.args(["--parts", "rocblas,hipblaslt", "--targets", "all", "--yes"]).env("WHICHKERNEL_CACHE", &cache);
         anyhow::ensure!(fetch.status()?.success(), "{name} could not be fetched");
     }
     let trees = env::join_paths(RUNTIMES.map(|name| cache.join("runtimes").join(name).join("root")))?;
     let mut test = Command::new(cargo);
-    test.args(["test", "-p", "whichkernel-dryrun", "--test", "gemm_oracle", "--", "--nocapture"]);
+    test.args(["test", "--workspace", "--test", "gemm_oracle", "--", "--nocapture"]);
     test.env("WHICHKERNEL_DEEP_GEMM", PRODUCTS).env("WHICHKERNEL_GEMM_TABLE", &rows);
     test.env("WHICHKERNEL_GEMM_TREES", trees);
     let agreed = test.status()?.success();

@@ -75,8 +75,9 @@ pub struct Registration {
     pub name: String,
     /// Index into [`LaunchMap::wrappers`](super::LaunchMap::wrappers).
     pub wrapper: usize,
-    /// The position in the constructor list, and the address of the call.
+    /// The constructor's position in the constructor list.
     pub constructor: usize,
+    /// The address of the call.
     pub site: u64,
     /// Whether this registration takes effect: the runtime keeps the first one for a handle and ignores later ones.
     pub wins: bool,

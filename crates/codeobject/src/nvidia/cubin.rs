@@ -29,8 +29,9 @@ pub struct CubinKernel {
     pub registers: Option<u32>,
     /// The upper byte of `sh_info`, in the older layout.
     pub registers_section: Option<u32>,
-    /// Bytes of stack per thread: for the function's own frame, and the minimum including its callees.
+    /// Bytes of stack per thread for the function's own frame.
     pub frame: Option<u32>,
+    /// The minimum number of bytes of stack per thread, including the function's callees.
     pub stack: Option<u32>,
     /// Static shared memory as the driver reports it, without the bytes that it reserves for itself.
     pub shared: u64,

@@ -132,7 +132,7 @@ impl<'p> Machine<'p> {
         Ok(result)
     }
 
-    /// `std::size(array)`.
+    /// Evaluates `std::size(array)`.
     fn size_of_array(&mut self, name: &Name, args: &[Expr]) -> Run<Option<Value>> {
         let ([first, last], [only]) = (name.path.as_slice(), args) else { return Ok(None) };
         if first.sym != sym::STD || self.program.text(last.sym) != "size" || super::taint::changes(only) {

@@ -50,9 +50,11 @@ pub struct FnValue {
 #[derive(Debug)]
 pub struct Closure {
     pub lambda: Arc<Lambda>,
-    /// The start and the size of the frame of the function that made it, and the function's name.
+    /// The start of the frame of the function that created the lambda.
     pub base: usize,
+    /// The size of that frame.
     pub size: usize,
+    /// The name of that function.
     pub name: Option<Sym>,
     /// The captured variables, by slot, with their values at the creation of the lambda.
     pub kept: Vec<(u32, Value)>,

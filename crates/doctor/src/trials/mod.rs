@@ -29,7 +29,7 @@ pub struct Trials {
     pub uprobe: Trial,
     pub preload: Trial,
     pub user_namespace: Trial,
-    /// `rocprofv3 --version`.
+    /// Runs `rocprofv3 --version`.
     pub rocprofv3: Trial,
     /// Log variables that the libraries here know.
     pub switches: Vec<Switch>,

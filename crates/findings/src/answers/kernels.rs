@@ -1,4 +1,4 @@
-//! Kernels one by one. Rows are written while the file is read; the type of the whole answer exists only for its
+//! The list of kernels. Rows are written while the file is read; the type of the whole answer exists only for its
 //! schema.
 
 use answer::Answer;

@@ -38,7 +38,7 @@ pub struct Library {
 #[derive(Debug, Default)]
 pub struct Survey {
     pub libraries: Vec<Library>,
-    /// Files and directories, with the reason.
+    /// Files and directories that could not be read, with the reason.
     pub unread: Vec<Unread>,
     /// Archives and packages, whose content was not examined.
     pub packs: Vec<(PathBuf, Pack)>,

@@ -4,7 +4,7 @@ use crate::Observer;
 use evidence::{FieldOfView, Rung, View};
 use say::{key, say};
 
-/// `inspect PID`.
+/// The observer behind `inspect PID`.
 #[derive(Debug)]
 pub struct ProcessMaps;
 

@@ -24,8 +24,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// The same requests to one server under several settings: the times for each length, whether they differ by more than
-/// chance, and the paths and kernels that differ.
+/// The results of the same requests to one server under several settings: the times for each length, whether they
+/// differ by more than chance, and the paths and kernels that differ.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Lanes {
     pub lanes: Vec<Ran>,

@@ -30,7 +30,7 @@ pub struct Request {
     pub source: PathBuf,
     /// The llama.cpp that a tree without tools (Ollama's) is based on, at the right commit.
     pub with: Option<PathBuf>,
-    /// `gfx1201`.
+    /// The target to build for: `gfx1201`.
     pub target: String,
     /// Only the units whose file names begin with one of these; empty for all.
     pub only: Vec<String>,

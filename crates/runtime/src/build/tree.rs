@@ -102,7 +102,7 @@ impl Tree {
     }
 }
 
-/// `option(NAME "text" ON)`.
+/// The default of a CMake option declared as `option(NAME "text" ON)`.
 fn option(text: &str, name: &str) -> Option<bool> {
     let line = text.lines().find(|line| {
         let rest = line.trim().strip_prefix("option(").and_then(|rest| rest.trim_start().strip_prefix(name));

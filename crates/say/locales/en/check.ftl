@@ -112,7 +112,7 @@ check-needs-rights = this user lacks { $name }
 check-needs-process = no process '{ $name }' is running
 check-needs-server = nothing listens at { $name }
 check-needs-network = no network route
-check-needs = cannot run here: { $needs }
+check-needs = (cannot run here: { $needs }) { $command }
 check-no-advice = no command in this version can settle it
 check-screen-claims = { $count } { $count ->
     [one] claim

@@ -1,5 +1,5 @@
 # `why`: is this model slow, why, and what helps
-why-asking = Asking { $url }: { COUNT($runs, "request", "requests") } of { $prompt } + { COUNT($answer, "token", "tokens") }
+why-asking = Sending to { $url }: { COUNT($runs, "request", "requests") } of { $prompt } + { COUNT($answer, "token", "tokens") }
 
 why-sure-measured = measured
 why-sure-seen = seen
@@ -141,7 +141,7 @@ why-fine-slots = { $slots ->
 }
 why-fine-micro-batch = micro-batch of { COUNT($size, "token", "tokens") }
 why-fine-splits = { $splits } graph splits
-why-fine-build = no later release chooses another kernel
+why-fine-build = no later release chooses a different kernel
 why-fine-release = not a debug build
 why-fine-power = clocks and power limit normal
 why-fine-vram = VRAM { $used } of { $total } GiB

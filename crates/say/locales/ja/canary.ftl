@@ -2,7 +2,7 @@
 canary-uprobe = テスト用ライブラリでの { $symbol } の呼び出し { $calls } 回のうち { $seen } 回。{ $place }
 canary-probe-placed = { $library } のプローブはプロセス { $pid } に設置済み
 canary-probe-absent = 対象プロセスにプローブがない
-canary-probe-unread = プロセス { $pid } のメモリを読めないため、プローブが設置済みか不明
+canary-probe-unread = プロセス { $pid } のメモリを読めないため、プローブが設置済みかどうか不明
 canary-preload = { $runtime } を通したテスト呼び出し { $calls } 回のうち { $seen } 回
 canary-preload-unseen = { $runtime } を通したテスト呼び出し { $calls } 回のうち、観測できたのは { $seen } 回だけです
 canary-runtime-same = 同じ { $name }

@@ -30,7 +30,7 @@ doctor-gpu-none = なし: AMD の計算ドライバー（/sys/class/kfd）に GP
 doctor-gpu-none-alone = 見つかりません: AMD の計算ドライバー（/sys/class/kfd）に GPU がなく、NVIDIA のドライバー（/proc/driver/nvidia）もありません。ここからは PCI バスが見えないため、ドライバーのないカードは検出できません
 doctor-gpu-nvidia = NVIDIA ドライバー { $driver }: { $cards }
 doctor-gpu-nvidia-unopened = /dev/nvidiactl を開けません
-doctor-servers-none = Ollama も llama-server もインストールされておらず、見えるプロセスの中でも動いていません
+doctor-servers-none = Ollama も llama-server もインストールされておらず、見えるプロセスの中にもありません
 doctor-server-unit = { $path }、ユーザー { $user }
 doctor-server-running = { $role }、pid { $pid }: { $libraries }{ $ports }
 doctor-server-libraries = ライブラリ { $count } 個をマップ
@@ -56,7 +56,7 @@ doctor-capabilities-uprobe = { $call } は拒否されました: { $error }。�
 doctor-lockdown = { $call } は拒否されました: { $error }。Linux カーネルがロックダウンモード（{ $mode }）です。
 doctor-lockdown-fix = ファームウェアで Secure Boot を無効にするか、lockdown= なしで起動する（動作中は解除できない）
 doctor-uprobe-works = テスト用の関数に設置した uprobe が、すべての呼び出しを数えました（{ $saw }）。
-doctor-uprobe-absent = Linux カーネルに uprobe PMU がありません（{ $what } がない）。
+doctor-uprobe-absent = Linux カーネルに uprobe PMU がありません（{ $what } が見つかりません）。
 doctor-uprobe-absent-fix = CONFIG_UPROBE_EVENTS=y と CONFIG_PERF_EVENTS=y でビルドした Linux カーネルで起動する
 doctor-container-caps-fix = ホストで doctor を実行するか、コンテナを --cap-add SYS_ADMIN --cap-add PERFMON --cap-add BPF --pid host で起動する
 doctor-container-ptrace-fix = コンテナを --cap-add SYS_PTRACE で起動する
@@ -146,7 +146,7 @@ doctor-case-override = { $place } に { $name }={ $value } が設定されてい
 doctor-case-override-idle = { $place } に { $name }={ $value } が設定されていますが、カードはもともと { $target } なので効果はありません。
 doctor-case-override-unreadable = { $place } の { $name }={ $value } は、12.0.1 のようなバージョンの形式ではありません。
 doctor-case-hidden = { $place } の { $name }="{ $value }" により、{ $count } 個の GPU がすべて隠れています。
-doctor-case-shell-only = { $name }={ $value } はこのシェルでは設定されていますが、{ $server }（pid { $pid }）にはありません。サービスはシェルの環境変数を引き継ぎません。
+doctor-case-shell-only = { $name }={ $value } はこのシェルでは設定されていますが、{ $server }（pid { $pid }）では設定されていません。サービスはシェルの環境変数を引き継ぎません。
 doctor-case-shell-only-fix = このシェルからサーバーを起動するか、サーバー側の設定で変数を指定する
 doctor-case-forced = { $place } に OLLAMA_LLM_LIBRARY={ $value } が設定されています。Ollama はほかのライブラリを試しません。
 doctor-case-forced-missing = { $place } に OLLAMA_LLM_LIBRARY={ $value } が設定されていますが、Ollama にその名前のライブラリディレクトリはなく、GPU が見つかりません。

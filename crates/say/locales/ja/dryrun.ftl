@@ -47,7 +47,7 @@ dryrun-unread = { $file } を読めないため、{ $target } 用のコードが
 dryrun-told = プログラムはシグナル { $signal } を受けて正常に終了しました。それまでの起動を表示します
 dryrun-stopped = プログラムはシグナル { $signal } で停止しました。それまでの起動を表示します
 dryrun-no-hip = プログラムは HIP を一度も呼び出しませんでした。HIP のプログラムではないか、HIP バックエンドが読み込まれていません（上のメッセージを参照）
-dryrun-nothing = プログラムは HIP を呼び出しましたが、何も起動しませんでした
+dryrun-nothing = プログラムは HIP を呼び出しましたが、カーネルを 1 つも起動しませんでした
 dryrun-reach = 選択まで（模擬 GPU、実行なし）。{ $what }
 dryrun-legend = mmvqN、mmvfN/B: N 列用のベクトルカーネル（ブロック B）。mmqN: N 列のタイル、+sk は stream-k の後処理つき。mmfN: N 列。BLAS: ライブラリ呼び出し。e: エキスパート。-: 観測なし。!: 失敗
 dryrun-recorded = { $count } 件の観測を { $place } に記録しました
@@ -56,7 +56,7 @@ dryrun-narrow = 一部の列を省略しました。140 桁以上の端末、パ
 dryrun-lane = ライブラリ
 
 dryrun-vulkan-head = { $device }、{ $driver }（Mesa の模擬ドライバー）、ランタイム { $runtime }
-dryrun-vulkan-none = Vulkan 経由のディスパッチはありませんでした。プログラムは別のバックエンドか CPU で計算したか（ggml は警告なしに CPU に切り替えます）、その前に終了しました。カーネルは表示できません。
+dryrun-vulkan-none = Vulkan 経由のディスパッチはありませんでした。プログラムが別のバックエンドまたは CPU で計算したか（ggml は警告なしに CPU に切り替えます）、ディスパッチの前に終了したかのどちらかです。表示できるカーネルはありません。
 dryrun-vulkan-products = { $type }: { $list }
 dryrun-vulkan-refused = ドライバーが拒否した送信に含まれる { $count } 回のディスパッチは、一覧に含まれません。
 dryrun-vulkan-gaps = 未調査: { $list }

@@ -3,10 +3,10 @@ gpu-profile-missing = { $card } のプロファイルに `[properties.{ $propert
 gpu-profile-range = { $card } のプロファイルでは { $property } = { $value } ですが、そのような GPU はありません
 gpu-profile-set = `--set { $assignment }`: NAME=NUMBER の形で書いてください（例: multiProcessorCount=42）。gcnArchName=TARGET も使えます
 gpu-profile-no-such = `--set { $name }`: プロファイルにその項目はありません。使える項目: gcnArchName, { $known }
-gpu-profile-unknown = `{ $wanted }` というカードもターゲットもありません。{ $near }一覧は `whichkernel dryrun --list-gpus` で見られます。プロファイルのファイル（PATH.toml）も指定できます
-gpu-profile-nvidia = { $wanted } は NVIDIA のカード（{ $target }）です。ここでは AMD のカードを指定してください。一覧は `whichkernel dryrun --list-gpus` で見られます
+gpu-profile-unknown = `{ $wanted }` というカードもターゲットもありません。{ $near }一覧は `whichkernel dryrun --list-gpus` で表示できます。プロファイルのファイル（PATH.toml）も指定できます
+gpu-profile-nvidia = { $wanted } は NVIDIA のカード（{ $target }）です。ここでは AMD のカードを指定してください。一覧は `whichkernel dryrun --list-gpus` で表示できます
 gpu-profile-near = { $near } のことですか。
-gpu-profile-no-reference = { $target } には基準となるカードがありません。カード名か、プロファイルのファイル（PATH.toml）を指定してください
-gpu-target-wrong = `{ $text }` は GPU ターゲットではありません。ターゲットは gfx1201 や gfx90a:sramecc+:xnack-、カードは rx-9070-xt の形です。一覧は `whichkernel dryrun --list-gpus` で見られます
+gpu-profile-no-reference = { $target } には代表となるカードがありません。カード名か、プロファイルのファイル（PATH.toml）を指定してください
+gpu-target-wrong = `{ $text }` は GPU ターゲットではありません。ターゲットは gfx1201 や gfx90a:sramecc+:xnack-、カードは rx-9070-xt の形です。一覧は `whichkernel dryrun --list-gpus` で表示できます
 gpu-target-unknown = { $wanted } という GPU ターゲットはありません{ $near }。ターゲットは gfx1201、gfx90a:sramecc+:xnack-、gfx12-generic、sm_90a の形です
 gpu-target-near = （{ $near } のことですか）

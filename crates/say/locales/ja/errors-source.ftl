@@ -56,8 +56,8 @@ source-graph-architecture = アーキテクチャ `{ $name }` の計算グラフ
 source-graph-missing = 計算グラフに必要な { $what } がモデルにありません
 source-graph-experts = モデルは同時に { $used } 個のエキスパートを使うとしていますが、エキスパートの数は { $count } です
 source-graph-dimensions = テンソル { $name } の次元 { $dims } は、この系列のどの計算グラフにもありません
-source-graph-too-large = { $what } がどのモデルの値よりも大きくなっています
-source-graph-sizes = モデルの次元が 0 か、どのモデルよりも大きくなっています
+source-graph-too-large = { $what } が、モデルの値としては大きすぎます
+source-graph-sizes = モデルの次元が 0 であるか、大きすぎます
 source-trace-no-evaluation = { $trace }: { $columns } 列の評価が含まれていません
 source-trace-too-many = { $trace }: { $count } 回の起動は多すぎて比較できません
 
@@ -74,7 +74,7 @@ source-written-split = { $line } 行目: 複数の GPU に分割されたテン�
 source-written-refused = プログラムがグラフを書き出せませんでした: { $why }
 
 # vulkaninfo が記述するカード
-source-reported-too-large = vulkaninfo が書くどのファイルよりも大きいファイルです
+source-reported-too-large = vulkaninfo の出力としては大きすぎるファイルです
 source-reported-not-json = JSON ではありません: { $why }
 source-reported-lacks = `vulkaninfo --json` が書いたファイルではありません。{ $field } がありません
 source-reported-vendor = { $name } のベンダーは { $vendor } です。評価できるのは AMD のカード（0x1002）だけです
@@ -122,20 +122,20 @@ source-open-block = 存在しないテンソルです。行の値の数 { $value
 source-open-not-compiled = ビルドはこのファイルをコンパイルしません
 source-open-no-target = このファイルを含むビルドターゲットがありません
 source-open-needed = { $name } が必要ですが、ビルドはこのファイルをコンパイルしません
-source-open-compiled = ビルドがこのファイルをコンパイルするか不明です。{ $at } に依存します
+source-open-compiled = ビルドがこのファイルをコンパイルするかどうか不明です。{ $at } に依存します
 source-open-supports = 演算の可否を判定する関数を解釈できません
 source-open-refused = { $name } がこの演算を拒否するため、バックエンドには渡されません
 source-open-accepts = この演算に対する { $name } の結果が不明です
 source-open-one-define = { $name } が定義されるかどうかを示すビルドファイルがなく、結果はこれに依存します
 source-open-several-defines = { $names } が定義されるかどうかを示すビルドファイルがなく、結果はこれらに依存します
-source-open-version-value = { $name } の値が不明です（-D { $name }=値 で指定できます）。仮定した { $value } と { $other } とでは結果が異なります
+source-open-version-value = { $name } の値が不明です（-D { $name }=VALUE で指定できます）。仮定した { $value } と { $other } とでは結果が異なります
 source-open-call = この呼び出しは追跡していません
 source-open-occupancy = マルチプロセッサで同時に実行できるカーネルのブロック数（1〜{ $most }）はレジスタ数に依存します
 source-open-occupancy-code = マルチプロセッサで同時に実行できるカーネルのブロック数（1〜{ $most }）はレジスタ数に依存しますが、指定されたコードにこのカーネルがありません
 source-open-fused-count = 融合されるノードの数が不明です
 source-open-fused-inline = ループ内でノードを直接融合するコードには対応していません
 source-open-not-dispatched = ディスパッチャーはこの演算を受け付けません
-source-open-dispatched = ディスパッチャーがこの演算を受け付けるか不明です
+source-open-dispatched = ディスパッチャーがこの演算を受け付けるかどうか不明です
 source-open-unmarked = { $flag } のないノードの扱いを解釈できません
 source-open-read-back = プログラムがここで読み戻したデータを、それ以前のデータと区別できません
 source-open-hook = テンソルを準備するコードを解釈できません

@@ -36,5 +36,5 @@ isa-progress = バンドル { $index }、{ $offset } バイト目 ...
 isa-recorded = { $count } 件の観測を台帳に記録しました
 isa-list-stub = スタブ（{ $kind }）: 何も計算しません
 isa-file-unread = 読み取れないため、コードの内容は不明: { $path }
-isa-has-nothing = { $what } で始まる命令はなく、分類名（{ $families }）でもありません
+isa-has-nothing = { $what } で始まる命令はありません。{ $what } という分類もありません（分類: { $families }）
 isa-spirv-others = { $file } に AMD の GPU コードはありません。SPIR-V モジュールが { $modules } 個あり、一部は Vulkan 用ではなく、OpenCL や Level Zero のドライバーがコンパイルします。用途と命令数は `whichkernel inspect { WORD($file) } --modules` で分かります

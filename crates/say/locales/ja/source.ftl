@@ -1,11 +1,11 @@
 # source
 source-preset = { $vendor } ビルド（{ $preset }）: { $defines }
 source-open-define = { $name } はどのビルドファイルでも定義されておらず、答えがこれによって変わります。該当する行は UNDETERMINED です。-D { $name } または -U { $name } で決めてください。
-source-open-version = { $name } の値が不明で、答えがこれによって変わります。該当する行は UNDETERMINED です。-D { $name }=値 で指定してください。
-source-assumed = 仮定した値: { $list }。-D 名前=値 で変更できます。この値で答えが変わる行は UNDETERMINED です。
-source-assumed-fixed = 仮定した値: { $list }。ほかの値は試していません（`source` が試すのは 64 行以下のとき）。-D 名前=値 で指定できます。
+source-open-version = { $name } の値が不明で、答えがこれによって変わります。該当する行は UNDETERMINED です。-D { $name }=VALUE で指定してください。
+source-assumed = 仮定した値: { $list }。-D NAME=VALUE で変更できます。この値で答えが変わる行は UNDETERMINED です。
+source-assumed-fixed = 仮定した値: { $list }。ほかの値は試していません（`source` がほかの値を試すのは、結果が 64 行以下の場合だけです）。-D NAME=VALUE で指定できます。
 source-assumed-architectures = 仮定: CUDA ビルドには GPU 自身のアーキテクチャのコードが含まれます。変更するには -D __CUDA_ARCH_LIST__=500,610,... を指定してください。
-source-environment = 規則が参照する環境変数: { $list }。--env 名前=値 で設定できます。
+source-environment = 規則が参照する環境変数: { $list }。--env NAME=VALUE で設定できます。
 source-env-unset = { $name }（未設定）
 source-skipped = 対象外: { $what }
 source-skipped-more = 対象外: ほか { $count } 件

@@ -182,7 +182,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// `set_source_files_properties(FILES PROPERTIES name value ...)`.
+    /// Evaluates `set_source_files_properties(FILES PROPERTIES name value ...)`.
     fn properties_of_files(&mut self, args: &[String]) {
         let split = args.iter().position(|arg| arg == "PROPERTIES").unwrap_or(args.len());
         let (files, properties) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
@@ -195,7 +195,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// `set_property(SOURCE FILES [APPEND] PROPERTY name ...)`.
+    /// Evaluates `set_property(SOURCE FILES [APPEND] PROPERTY name ...)`.
     fn property_of_source(&mut self, args: &[String]) {
         let split = args.iter().position(|arg| arg == "PROPERTY").unwrap_or(args.len());
         let files: Vec<String> = args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();

@@ -116,7 +116,7 @@ impl Cmake<'_> {
         Some((Some(items), outputs))
     }
 
-    /// `file(GLOB name patterns)` over the tree's own files; false if it is not supported.
+    /// Evaluates `file(GLOB name patterns)` over the tree's own files. Returns false if the form is not supported.
     pub(super) fn glob(&mut self, args: &[String]) -> bool {
         let [kind, name, rest @ ..] = args else { return false };
         let recurse = kind == "GLOB_RECURSE";

@@ -103,7 +103,7 @@ impl Builder {
         self.like("GGML_OP_RMS_NORM", a, &[], &[Param::Float(epsilon)])
     }
 
-    /// `activation(gate) * up`.
+    /// Adds a node that computes `activation(gate) * up`.
     pub fn glu(&mut self, kind: &'static str, gate: Id, up: Id) -> Id {
         self.like("GGML_OP_GLU", gate, &[Some(up)], &[Param::Named(kind.into()), Param::Int(0)])
     }

@@ -50,7 +50,7 @@ impl<'p, 'o> LoneNode<'p, 'o> {
             if self.program.text(*name) == field && is_local(base, self.graph))
     }
 
-    /// `cgraph->nodes[i]`.
+    /// Whether the expression is `cgraph->nodes[i]`.
     pub fn is_indexed(&self, expr: &Expr) -> bool {
         matches!(&expr.kind, ExprKind::Index(base, index)
             if self.is_of_graph(base, "nodes") && is_local(index, self.count))

@@ -26,7 +26,7 @@ impl<'p> Walk<'p, '_> {
         walk.list(&self.program.body(function).stmts, Within::Fusing).map(|_| true)
     }
 
-    /// `nodes_to_skip != 0`.
+    /// Whether the condition is `nodes_to_skip != 0`.
     pub(super) fn asks_fused(&self, cond: &Expr) -> bool {
         self.fused.is_some()
             && match &cond.kind {
@@ -37,7 +37,7 @@ impl<'p> Walk<'p, '_> {
             }
     }
 
-    /// `{ ...; i += nodes_to_skip; continue; }`.
+    /// Whether the block is `{ ...; i += nodes_to_skip; continue; }`.
     pub(super) fn skips_fused(&mut self, then: &'p Stmt) -> bool {
         let Stmt::Block(stmts) = then else { return false };
         let [said @ .., Stmt::Expr(step), Stmt::Continue] = stmts.as_slice() else { return false };

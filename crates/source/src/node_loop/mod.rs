@@ -41,7 +41,7 @@ pub fn doubt(program: &Program, dispatcher: &Function, op: &str, lone: bool) -> 
     reordered(program, below).or_else(|| hooks::changed(program, dispatcher))
 }
 
-/// The backend's function that optimises a graph after it was built. It may reorder nodes but must do nothing else.
+/// Checks the backend's function that optimises a finished graph. It may reorder nodes but must do nothing else.
 fn reordered(program: &Program, below: &Function) -> Option<Doubt> {
     let Entry::Function(index) = entry(program, "graph_optimize") else { return None };
     let function = program.function(index)?;

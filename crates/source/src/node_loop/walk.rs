@@ -260,7 +260,7 @@ impl<'p, 'o> Walk<'p, 'o> {
         self.expr(value)
     }
 
-    /// `for (int i = 0; i < cgraph->n_nodes; i++)`.
+    /// Whether the loop is `for (int i = 0; i < cgraph->n_nodes; i++)`.
     fn is_node_loop(&mut self, init: &Stmt, cond: Option<&Expr>, step: Option<&Expr>, body: &Stmt) -> bool {
         let Stmt::Decl(vars) = init else { return false };
         let [var] = vars.as_slice() else { return false };

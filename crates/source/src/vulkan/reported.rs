@@ -201,7 +201,7 @@ impl Report<'_> {
     }
 }
 
-/// `AMD Radeon RX 6800 (RADV NAVI21)`
+/// The chip in a RADV device name: `NAVI21` in `AMD Radeon RX 6800 (RADV NAVI21)`.
 fn chip(name: &str) -> Option<&str> {
     name.rsplit_once("(RADV ")?.1.strip_suffix(')')
 }

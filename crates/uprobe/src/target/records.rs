@@ -22,7 +22,7 @@ pub(super) fn time_of(body: &[u8]) -> u64 {
     long(body, body.len().saturating_sub(8))
 }
 
-/// `pid tid addr len pgoff maj min ino generation prot flags filename`
+/// Parses a mapping record: `pid tid addr len pgoff maj min ino generation prot flags filename`.
 pub(super) fn mapping(body: &[u8]) -> Option<Mapping> {
     const EXECUTABLE: u32 = 4;
     if word(body, 56) & EXECUTABLE == 0 {

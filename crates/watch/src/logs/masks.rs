@@ -106,7 +106,7 @@ struct Switched {
     parts: Vec<(Option<String>, Option<Key>)>,
 }
 
-/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`.
+/// Explains the bits of a value: `ROCBLAS_LAYER=9 is 1 trace + 8 internal`.
 pub fn explain(variable: &Variable, value: &str) -> Message {
     let Some(switched) = switched(variable, value) else {
         return Message::verbatim(format!("{}={value}", variable.name));

@@ -182,7 +182,7 @@ impl Tree {
         }
     }
 
-    /// `pid tid addr len pgoff maj min ino generation prot flags filename`
+    /// Handles a mapping record: `pid tid addr len pgoff maj min ino generation prot flags filename`.
     fn map(&mut self, pid: u32, body: &[u8]) {
         const EXECUTABLE: u32 = 4;
         let (inode, path) = (long(body, 40), text(body.get(64..body.len().saturating_sub(16))));

@@ -53,7 +53,7 @@ pub fn summary(graded: &Graded, lang: &Lang) -> String {
     lang.text_with("check-summary", &args)
 }
 
-/// `ollama-rocm-60303 is not here`.
+/// Describes a missing requirement: `ollama-rocm-60303 is not here`.
 pub fn need_text(lang: &Lang, need: &Need) -> String {
     let (key, name) = match need {
         Need::Runtime(name) => ("runtime", name),
@@ -81,7 +81,7 @@ pub fn with_needs(lang: &Lang, command: &str, needs: &[Need]) -> String {
     }
     let needs: Vec<String> = needs.iter().map(|need| need_text(lang, need)).collect();
     let needs = needs.join(lang.text("check-list-comma").trim_matches('"'));
-    format!("({}) {command}", lang.text_with("check-needs", &[("needs", needs.into())]))
+    lang.text_with("check-needs", &[("needs", needs.into()), ("command", command.into())])
 }
 
 /// The number of observations that are searched for different wordings.

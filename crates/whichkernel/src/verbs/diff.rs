@@ -26,24 +26,24 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
-    /// Comparing runtimes or cards: a model to run instead of skeletons
+    /// When comparing runtimes or cards: a model to run instead of skeletons
     #[arg(long, value_name = "FILE")]
     pub model: Option<std::path::PathBuf>,
 
-    /// Comparing cards: the runtime [default: debian-sid]
+    /// When comparing cards: the runtime to run [default: debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
 
-    /// Comparing cards: the backend, as in `dryrun --backend`
+    /// When comparing cards: the backend, as in `dryrun --backend`
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: dry::Backend,
 
-    /// Comparing backends: your own card instead of --gpu, as a file from `vulkaninfo --json`. With --backend vulkan, give such a file as the first
+    /// When comparing backends: your own card instead of --gpu, as a file from `vulkaninfo --json`. With --backend vulkan, give such a file as the first
     /// or second argument instead
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<std::path::PathBuf>,
 
-    /// Comparing runtimes or cards: the BLAS, as in `dryrun --blas`; `real` compares rocBLAS kernels
+    /// When comparing runtimes or cards: the BLAS, as in `dryrun --blas`; `real` compares rocBLAS kernels
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: dry::Lane,
 

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     no_shape: bool,
 
-    /// Exit 1 if source and dry run disagree
+    /// Exit 1 if the source and the dry run disagree
     #[arg(long, requires = "source")]
     check: bool,
 }

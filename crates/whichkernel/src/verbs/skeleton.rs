@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "2")]
     layers: u32,
 
-    /// Omit the vocabulary: numbered tokens only, which work for a benchmark but not for a server
+    /// Omit the vocabulary and write only numbered tokens, which work for a benchmark but not for a server
     #[arg(long)]
     no_words: bool,
 

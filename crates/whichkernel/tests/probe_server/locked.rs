@@ -126,7 +126,7 @@ fn a_key_that_is_missing_wrong_open_or_for_nobody_is_refused() {
     std::fs::write(&wrong, "another").expect("written");
     refused(server.probe(&["--key-file", &wrong]), "run `chmod 600` on it");
     std::fs::set_permissions(&wrong, std::fs::Permissions::from_mode(0o600)).expect("private");
-    refused(server.probe(&["--key-file", &wrong]), "refuses the API key that was sent");
+    refused(server.probe(&["--key-file", &wrong]), "rejected the API key");
     refused(tool(&["probe", "--key-file", &key]).output().expect("run"), "the URL of the server that the key is for");
     refused(
         tool(&["watch", "--pid", "1", "--key-file", &key]).output().expect("run"),

@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(Stmt::Decl(vars))
     }
 
-    /// `T a = 1, * b, c(2), d{3}`.
+    /// Parses declarations such as `T a = 1, * b, c(2), d{3}`.
     pub(super) fn variables(&mut self) -> Parsed<Vec<Var>> {
         let mut specifiers = Specifiers::default();
         let base = self.specified_type(&mut specifiers)?;

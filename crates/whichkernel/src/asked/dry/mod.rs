@@ -43,7 +43,7 @@ pub struct Ask {
     #[arg(long, value_name = "FILE", conflicts_with = "arch_of")]
     pub model: Option<PathBuf>,
 
-    /// The shape of a well-known model for the skeletons
+    /// Give the skeletons the shape of this well-known model
     #[arg(long, value_name = "NAME", default_value = "qwen2-7b")]
     pub arch_of: String,
 

@@ -5,13 +5,13 @@ use say::say;
 use std::fmt::Write;
 use tensile::select::{Call, Choice, Chosen};
 
-/// `TN`
+/// Formats which of A and B are transposed, as BLAS does: `TN`.
 pub fn ops(call: &Call) -> String {
     let op = |transposed: bool| if transposed { 'T' } else { 'N' };
     format!("{}{}", op(call.trans_a), op(call.trans_b))
 }
 
-/// `128x128x32`
+/// Formats the macro tile and its depth: `128x128x32`.
 pub fn tile(chosen: &Chosen) -> String {
     format!("{}x{}x{}", chosen.macro_tile[0], chosen.macro_tile[1], chosen.depth_u)
 }

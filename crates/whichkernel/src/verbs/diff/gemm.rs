@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct GemmAsk {
-    /// Comparing GEMM kernels of two runtimes: the library (hipblaslt, rocblas). Needs --gemm or --model, and one --gpu
+    /// When comparing the GEMM kernels of two runtimes: the library (hipblaslt, rocblas). Needs --gemm or --model, and one --gpu
     #[arg(long, value_name = "NAME")]
     pub library: Option<Blas>,
 

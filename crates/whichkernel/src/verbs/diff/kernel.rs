@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct KernelAsk {
-    /// Comparing files with GPU code: only kernels whose mangled or demangled name matches
+    /// When comparing files with GPU code: only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 

@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Examine this directory as if it were / (a mounted disk, or collected /proc and /sys); nothing is tested
+    /// Examine this directory as if it were / (a mounted disk, or collected /proc and /sys), without running any tests
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 

@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
 
-    /// With --backend both: your own card instead of --gpu, as a file from `vulkaninfo --json`
+    /// With --backend both: a file from `vulkaninfo --json` that describes your own card, instead of --gpu
     #[arg(long, value_name = "FILE", requires = "backend", conflicts_with = "gpu")]
     pub vulkan_device: Option<PathBuf>,
 

@@ -117,7 +117,7 @@ pub fn summary(report: &FileReport, context: &Context) -> String {
     format!("{total}\n\n{}", table.text(context.width))
 }
 
-/// `Vulkan 12; OpenCL, Level Zero 47`.
+/// Counts the modules by environment: `Vulkan 12; OpenCL, Level Zero 47`.
 fn environments(total: &ModulesTotal) -> String {
     let all = [Environment::Vulkan, Environment::OpenCl, Environment::Unknown].into_iter();
     let there = all.filter_map(|one| Some(format!("{} {}", one.name(), count(*total.environments.get(one.key())?))));

@@ -19,7 +19,7 @@ pub struct Args {
 
 #[derive(Debug, Clone, clap::Args)]
 struct Filter {
-    /// Only observations of this observer
+    /// Only observations by this observer
     #[arg(long, value_name = "NAME")]
     observer: Option<String>,
     /// Only observations on this rung: declared, shipped, loaded, selected, launched, completed

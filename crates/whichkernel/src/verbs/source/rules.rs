@@ -274,7 +274,7 @@ fn text(survey: &Survey<'_>, context: &Context) -> String {
     out
 }
 
-/// `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
+/// Formats a reason: `mmq.cu:321: if (amd_mfma_available(cc)): false (cc = 0x1001201)`.
 pub fn line(reason: &Reason) -> String {
     reason.told()
 }

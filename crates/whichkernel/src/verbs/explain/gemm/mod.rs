@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "sizes")]
     pub from: Option<PathBuf>,
 
-    /// Compute the products of a model, given as a GGUF file or a config.json from Hugging Face
+    /// Use the matrix products of a model, given as a GGUF file or a config.json from Hugging Face
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "from"])]
     pub model: Option<PathBuf>,
 
