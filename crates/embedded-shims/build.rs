@@ -30,6 +30,7 @@ fn build() -> Result<(), Failure> {
         return none(&out);
     }
     nullgpu(&root, &out)?;
+    nullcuda(&root, &out)?;
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, false, &[])?;
     // One object becomes two libraries. The stand-in for hipBLAS defines no other names of rocBLAS, so that a real
     // hipBLAS behind it finds the real rocBLAS.
@@ -73,10 +74,10 @@ fn none(out: &Path) -> Result<(), Failure> {
     let nullgpu = ["libnullgpu.so.5", "libnullgpu.so.6", "libnullgpu.so.7"];
     let blas = ["libnullblas.so", "libnullrocblas.so", "libnullsolver.so", "libsparse_read.so"];
     let others = ["libgraph.so", "libpreload.so", "libvklayer.so", "libstub.so", "canary"];
-    for name in nullgpu.iter().chain(&blas).chain(&others) {
+    for name in nullgpu.iter().chain(&blas).chain(&others).chain(&["libnullcuda.so"]) {
         fs::write(out.join(name), [])?;
     }
-    Ok(())
+    Ok(fs::write(out.join("carriers.rs"), "&[]")?)
 }
 
 fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
@@ -108,6 +109,82 @@ fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
         link(&object, &file, soname, &versioned(&symbols), &[])?;
     }
     Ok(())
+}
+
+/// The libraries that the CUDA stand-in replaces.
+const CUDA_SONAMES: &[&str] = &[
+    "libcudart.so.12",
+    "libcudart.so.13",
+    "libcuda.so.1",
+    "libcublas.so.12",
+    "libcublas.so.13",
+    "libcublasLt.so.12",
+    "libcublasLt.so.13",
+    "libcudnn.so.9",
+    "libcufft.so.11",
+    "libcufft.so.12",
+    "libcusparse.so.12",
+    "libcusolver.so.11",
+    "libcusolver.so.12",
+    "libcusparseLt.so.0",
+    "libcurand.so.10",
+    "libcupti.so.12",
+    "libcupti.so.13",
+    "libnccl.so.2",
+    "libcufile.so.0",
+    "libnvshmem_host.so.3",
+];
+
+/// One library has all functions. For each name that programs ask for, an empty library with that name leads to it, with
+/// the version that the real library gives to its symbols: the loader asks for it.
+fn nullcuda(root: &Path, out: &Path) -> Result<(), Failure> {
+    const LIBRARY: &str = "libwhichkernel-cuda.so";
+    let shim = root.join("shims/nullcuda");
+    let (source, file) = (shim.join("src/lib.rs"), out.join("cuda_stubs.rs"));
+    let compile =
+        |object_file: &str| object(&source, &out.join(object_file), 1, false, &[("WHICHKERNEL_STUBS", &file)]);
+    // Without stubs first: macros and assembly define functions too, and the object lists them all.
+    fs::write(&file, "stubs! {}")?;
+    let ours = |name: &String| name.starts_with("cu") || name.starts_with("__cuda");
+    let done: BTreeSet<String> = defined(&compile("nullcuda-bare.o")?)?.into_iter().filter(ours).collect();
+    let list = fs::read_to_string(shim.join("functions.txt"))?;
+    let (mut stubs, mut names) = (String::from("stubs! {\n"), BTreeSet::new());
+    let mut open = false;
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(head) = line.strip_prefix('[') {
+            let status = head.trim_end_matches(']').split(' ').nth(1).ok_or("no status in functions.txt")?;
+            let _ = writeln!(stubs, "{} {status} {{", if open { "}" } else { "" });
+            open = true;
+        } else if names.insert(line.to_owned()) && !done.contains(line) {
+            let _ = writeln!(stubs, "{line}");
+        }
+    }
+    stubs.push_str("} }\n");
+    fs::write(&file, stubs)?;
+    let object = compile("nullcuda.o")?;
+    names.extend(done);
+    let library = out.join("libnullcuda.so");
+    link(&object, &library, LIBRARY, &plain_script(&names), &["-ldl"])?;
+    // The carriers need a library of this name to be linked to.
+    fs::copy(&library, out.join(LIBRARY))?;
+    let mut carriers = String::from("&[\n");
+    for soname in CUDA_SONAMES {
+        let (file, map) = (out.join(soname), out.join(format!("{soname}.map")));
+        let version = match *soname {
+            "libcuda.so.1" | "libcusparseLt.so.0" | "libnccl.so.2" | "libcufile.so.0" => "",
+            "libnvshmem_host.so.3" => "NVSHMEM",
+            own => own,
+        };
+        fs::write(&map, format!("{version} {{ }};\n"))?;
+        let mut cc = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        cc.args(["-shared", "-nostdlib", "-o"]).arg(&file).arg(format!("-Wl,-soname,{soname}"));
+        cc.args(["-Wl,--no-as-needed", "-Wl,-z,noseparate-code", "-Wl,--strip-all", "-Wl,--build-id=none"]);
+        cc.arg(format!("-Wl,--version-script={}", map.display())).arg("-L").arg(out).arg(format!("-l:{LIBRARY}"));
+        run(&mut cc)?;
+        let _ = writeln!(carriers, "({soname:?}, include_bytes!({:?})),", file.display().to_string());
+    }
+    carriers.push_str("]\n");
+    Ok(fs::write(out.join("carriers.rs"), carriers)?)
 }
 
 /// A version script with one node per version, each the child of the one before, in numeric order, as in the real

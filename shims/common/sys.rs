@@ -191,6 +191,13 @@ pub fn create(path: &CStr) -> Option<c_int> {
     (fd >= 0).then_some(fd)
 }
 
+/// Closes a file of ours.
+#[allow(dead_code, reason = "not every shim needs it")]
+pub fn shut(fd: c_int) {
+    // SAFETY: our own descriptor, which nothing else uses.
+    unsafe { close(fd) };
+}
+
 /// Extends a file with real blocks: a write to a mapped hole on a full disk would kill the process, while this call
 /// just fails.
 pub fn grow(fd: c_int, offset: u64, len: u64) -> bool {

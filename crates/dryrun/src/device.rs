@@ -7,12 +7,16 @@ use launch::nullgpu_input::{DEVICE_MAGIC, Device, DeviceFile};
 /// The result of hipRuntimeGetVersion if the runtime's own number is unknown: HIP 6.4.
 const RUNTIME_VERSION: u32 = 60_443_484;
 
-pub fn file(profiles: &[Profile], strict: bool) -> Result<Vec<u8>, DryrunError> {
+/// The slot of the first device.
+pub(crate) const PCI_BUS: i32 = 3;
+
+/// `release`: the result of cudaRuntimeGetVersion, for CUDA.
+pub fn file(profiles: &[Profile], strict: bool, release: Option<u32>) -> Result<Vec<u8>, DryrunError> {
     let head = DeviceFile {
         magic: DEVICE_MAGIC,
         count: profiles.len() as u32,
         strict: u32::from(strict),
-        runtime_version: RUNTIME_VERSION,
+        runtime_version: release.unwrap_or(RUNTIME_VERSION),
         reserved: 0,
     };
     let mut out = head.magic.to_vec();
@@ -26,14 +30,19 @@ pub fn file(profiles: &[Profile], strict: bool) -> Result<Vec<u8>, DryrunError> 
 }
 
 fn device(profile: &Profile, number: u32) -> Result<Device, DryrunError> {
-    let target = profile.target()?;
-    let (major, minor, stepping) = target.version().unwrap_or_default();
     let get = |name: &str| u32::try_from(profile.get(name)).unwrap_or(0);
+    let (version, generic) = if profile.is_nvidia() {
+        ([get("computeCapabilityMajor"), get("computeCapabilityMinor"), 0], None)
+    } else {
+        let target = profile.target()?;
+        let (major, minor, stepping) = target.version().unwrap_or_default();
+        ([major, minor, stepping], generic_of(&target.processor))
+    };
     Ok(Device {
         name: padded(&profile.title),
         arch: padded(&profile.gcn_arch_name),
-        generic: padded(generic_of(&target.processor).unwrap_or_default()),
-        version: [major, minor, stepping],
+        generic: padded(generic.unwrap_or_default()),
+        version,
         multiprocessors: get("multiProcessorCount"),
         memory: u64::try_from(profile.get("totalGlobalMem")).unwrap_or(0),
         shared_per_block: get("sharedMemPerBlock"),
@@ -48,7 +57,7 @@ fn device(profile: &Profile, number: u32) -> Result<Device, DryrunError> {
         integrated: get("integrated"),
         cooperative: get("cooperativeLaunch"),
         compute_units: get("computeUnits"),
-        pci_bus: 3 + number,
+        pci_bus: PCI_BUS.unsigned_abs() + number,
         pci_device_id: get("pciDeviceId"),
     })
 }
@@ -98,7 +107,7 @@ mod tests {
     #[test]
     fn the_file_has_the_layout_that_the_stand_in_maps() {
         let profile = gpu::find("rx-9070-xt").expect("a card");
-        let file = file(&[profile.clone(), profile], true).expect("a file");
+        let file = file(&[profile.clone(), profile], true, None).expect("a file");
         assert_eq!(file.len(), size_of::<DeviceFile>() + 2 * size_of::<Device>());
         assert_eq!(padded::<4>("abcdef"), *b"abc\0");
     }

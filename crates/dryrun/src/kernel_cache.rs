@@ -3,7 +3,6 @@
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
 use codeobject::kpack::Environment;
-use gpu::TargetId;
 use inventory::{DeviceCode, File};
 use launch::record::{FNV, fnv};
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ const LAYOUT: &str = "4";
 
 /// The name of a table in the cache. It is computed from file metadata (size, time, location on disk), because reading
 /// a gigabyte would take too long. Archives with code that was moved out of a library are included.
-pub fn name(libraries: &[(PathBuf, String)], target: &TargetId, relaxed: bool) -> Result<String, DryrunError> {
+pub fn name(libraries: &[(PathBuf, String)], target: &str, relaxed: bool) -> Result<String, DryrunError> {
     let environment = Environment::read(|name| env::var(name).ok());
     let mut hash = fnv(FNV, LAYOUT.as_bytes());
     hash = fnv(hash, &[u8::from(environment.disabled)]);
@@ -26,7 +25,7 @@ pub fn name(libraries: &[(PathBuf, String)], target: &TargetId, relaxed: bool) -
             hash = fnv(stamp(&archive, hash)?, archive.as_os_str().as_encoded_bytes());
         }
     }
-    Ok(format!("{}{}-{hash:016x}", target.to_string().replace(':', "_"), if relaxed { "-relaxed" } else { "" }))
+    Ok(format!("{}{}-{hash:016x}", target.replace(':', "_"), if relaxed { "-relaxed" } else { "" }))
 }
 
 fn stamp(path: &Path, hash: u64) -> Result<u64, DryrunError> {

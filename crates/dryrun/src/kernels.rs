@@ -90,7 +90,7 @@ pub fn describe(
     relaxed: bool,
     cache: &Path,
 ) -> Result<Described, DryrunError> {
-    let kept = cache.join("kernels").join(kernel_cache::name(libraries, target, relaxed)?);
+    let kept = cache.join("kernels").join(kernel_cache::name(libraries, &target.to_string(), relaxed)?);
     if let Some(known) = kernel_cache::read(&kept) {
         return Ok(known);
     }

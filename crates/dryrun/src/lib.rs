@@ -9,6 +9,7 @@ mod account;
 pub mod answers;
 mod backends;
 mod cell;
+mod cuda;
 mod device;
 mod dispatch_map;
 mod error;
@@ -42,6 +43,7 @@ mod wait;
 pub use crate::account::Checked;
 pub use crate::backends::{Backends, HipRests, Product, Taken, VulkanRests};
 pub use crate::cell::{Cell, Way, WayShape};
+pub use crate::cuda::Loaded;
 pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, WayTaken, agreement};
 pub use crate::error::DryrunError;
 pub use crate::events::{Events, Rejected};
@@ -57,9 +59,9 @@ pub use crate::run_root::RunRoot;
 pub use crate::runtime_diff::{Aspect, CellDifference, RuntimeDiff};
 pub use crate::selection::{Needs, Phase, Selected, TraceStep, select, select_each, steps};
 pub use crate::session::{Blas, Ending, Finish, GRAPHS, Outcome, PRODUCTS, Request, Running, Streams};
-pub use crate::sightings::{RecordContext, library};
+pub use crate::sightings::{RecordContext, cuda_library, library};
 pub use crate::survey::{Survey, last_words};
-pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, shown};
+pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, read_back, shown};
 pub use crate::vulkan::{
     Code, VulkanCard, VulkanCardMap, VulkanCell, VulkanDiff, VulkanDifference, VulkanDryrun, VulkanMap, VulkanMaps,
     VulkanOutcome, VulkanRecord, VulkanRequest, VulkanRow, VulkanSelection, VulkanStep, VulkanSurvey, vulkan_library,

@@ -1,6 +1,6 @@
 //! The inputs of a run: a card as named by the user, and the kernels of the runtime's libraries for its target.
 
-use crate::{Described, DryrunError, Played, RunRoot, describe};
+use crate::{Described, DryrunError, Played, RunRoot, cuda, describe};
 use gpu::Profile;
 use std::path::Path;
 
@@ -29,8 +29,12 @@ impl Plan {
         blas: bool,
         program: Option<&Path>,
     ) -> Result<Plan, DryrunError> {
-        let libraries = place.libraries(blas, program)?;
         let cache = runtime::Cache::from_env();
+        if card.profile.is_nvidia() {
+            let described = cuda::describe(&cuda::libraries(place, program)?, &card.profile, cache.dir())?;
+            return Ok(Plan { card, described, strict: true });
+        }
+        let libraries = place.libraries(blas, program)?;
         let described = describe(&libraries, &card.profile.target()?, !strict, cache.dir())?;
         // A shipped target is checked as the real runtime checks it.
         let strict = strict || described.ships;

@@ -4,6 +4,7 @@ use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
 use crate::session::Outcome;
 use gpu::Profile;
+use gpu::cuda_occupancy;
 use gpu::occupancy::{Resources, active_blocks};
 pub use launch::Phase;
 use launch::blas;
@@ -19,6 +20,8 @@ use std::collections::BTreeMap;
 pub struct Needs {
     pub vgprs: u32,
     pub sgprs: u32,
+    /// Registers per thread of an NVIDIA card, which has one kind only. The two above are then zero.
+    pub registers: Option<u32>,
     /// Static and dynamic LDS, bytes.
     pub lds: u64,
     pub scratch: u32,
@@ -201,6 +204,11 @@ impl Groups {
                     let info = names.info(outcome, trace, &launch.head);
                     let module = trace.module(kernel.module);
                     let mut row = from_launch(&launch.head, facts, &kernel.name, info, profiles);
+                    if let (None, Some(module), Some(profile)) = (&row.needs, module, profiles.get(row.device as usize))
+                    {
+                        let loaded = outcome.loaded.get(&(module.hash, kernel.name.clone()));
+                        row.needs = loaded.and_then(|info| needs(info, &launch.head, profile));
+                    }
                     if row.file.is_empty() {
                         row.file = module.map(|module| origin(outcome, module)).unwrap_or_default();
                     }
@@ -283,6 +291,7 @@ fn plain(call: &record::Blas) -> record::Blas {
 fn from_call(call: &record::Blas) -> Selected {
     let (kernel, file) = match (call.lane, call.status) {
         (lane::HIPBLASLT, status) => (format!("hipblasLtMatmul: no solution (status {status})"), "libhipblaslt.so"),
+        (_, 0) if calls::is_cuda(call.call) => (calls::name(call.call).to_owned(), cublas(call.call)),
         (_, 0) => (calls::name(call.call).to_owned(), "libhipblas.so"),
         (_, status) => (format!("{}: failed (status {status})", calls::name(call.call)), "libhipblas.so"),
     };
@@ -311,6 +320,10 @@ fn from_call(call: &record::Blas) -> Selected {
         calls: vec![plain(call)],
         solutions: Vec::new(),
     }
+}
+
+fn cublas(call: u32) -> &'static str {
+    if call == calls::CUBLAS_LT_MATMUL { "libcublasLt.so" } else { "libcublas.so" }
 }
 
 fn from_launch(
@@ -351,6 +364,9 @@ fn from_launch(
 }
 
 fn needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Option<Needs> {
+    if profile.is_nvidia() {
+        return Some(cuda_needs(info, head, profile));
+    }
     let version = profile.target().ok()?.version()?;
     let get = |name: &str| u32::try_from(profile.get(name)).unwrap_or(0);
     let resources = Resources {
@@ -365,11 +381,28 @@ fn needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Option<
     Some(Needs {
         vgprs: info.vgprs,
         sgprs: info.sgprs,
+        registers: None,
         lds: u64::from(info.lds) + u64::from(head.shared),
         scratch: info.private,
         wavefront: info.wavefront,
         occupancy: active_blocks(version, lds, most, &resources, threads, head.shared.into()),
     })
+}
+
+fn cuda_needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Needs {
+    let get = |name: &str| u32::try_from(profile.get(name)).unwrap_or(0);
+    let threads = head.block.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
+    let needs = cuda_occupancy::CubinNeeds { registers: info.vgprs, shared: info.lds };
+    let capability = (get("computeCapabilityMajor"), get("computeCapabilityMinor"));
+    Needs {
+        vgprs: 0,
+        sgprs: 0,
+        registers: Some(info.vgprs),
+        lds: u64::from(info.lds) + u64::from(head.shared),
+        scratch: info.private,
+        wavefront: info.wavefront,
+        occupancy: cuda_occupancy::active_blocks(capability, needs, threads, head.shared.into()),
+    }
 }
 
 /// The type of the weights in a kernel's name.

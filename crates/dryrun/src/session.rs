@@ -8,7 +8,7 @@ use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
 use crate::wait::wait;
-use crate::{RunRoot, device, images, late_code, solutions};
+use crate::{RunRoot, cuda, device, images, late_code, solutions};
 use evidence::{Basis, LeftOutWhy};
 use gpu::{Arch, Profile};
 use launch::nullgpu_input::{COUNTS, COUNTS_SIZE, DIRECTORY};
@@ -107,6 +107,8 @@ pub struct Outcome {
     /// Files whose code the stand-in accepted without knowing whether it fits the device, with their targets and
     /// launches.
     pub unjudged: Vec<Unjudged>,
+    /// Kernels of images that a CUDA program compiled and loaded itself.
+    pub loaded: cuda::Loaded,
     /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
 }
@@ -213,6 +215,7 @@ impl Running {
         let graphs = texts(directory, "graph.")?.into_values().collect();
         let products = products_in(directory)?;
         let unjudged = late_code::of(&self.place, &traces, &tables, &images, &self.targets);
+        let loaded = cuda::loaded(directory, &traces);
         let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
         let counted = page.ok().and_then(|page| Counted::parse(&page));
         Ok(Outcome {
@@ -227,6 +230,7 @@ impl Running {
             solutions,
             products,
             unjudged,
+            loaded,
             counted,
         })
     }
@@ -256,7 +260,7 @@ impl Request<'_> {
         guard.enter_before_exec(&mut command);
         let child = self.start(&mut command, &session_dir, &program)?;
         let (table, place) = (self.described.table.clone(), self.place.clone());
-        let targets = self.profiles.iter().filter_map(|profile| Some(Arch::Amd(profile.target().ok()?))).collect();
+        let targets = self.profiles.iter().filter_map(Profile::arch).collect();
         Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
     }
 
@@ -290,7 +294,7 @@ impl Request<'_> {
     fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {
         files::create_dir(libraries, Access::Public).map_err(io_at(libraries))?;
         let write = |path: PathBuf, bytes: &[u8]| put(&path, bytes).map_err(io_at(path));
-        write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
+        write(directory.join("device"), &device::file(self.profiles, self.strict, self.cuda_release()?)?)?;
         write(directory.join("kernels"), &self.described.table)?;
         write(directory.join(COUNTS), &[0; COUNTS_SIZE])?;
         for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
@@ -308,6 +312,9 @@ impl Request<'_> {
         }
         write(libraries.join("libwhichkernel-sparse-read.so"), embedded_shims::SPARSE_READ)?;
         write(libraries.join("libwhichkernel-graph.so"), embedded_shims::GRAPH)?;
+        if self.is_cuda() {
+            return cuda::lay_out(self.profiles, directory, libraries);
+        }
         let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];
         write(libraries.join("librocsolver.so.0"), embedded_shims::NULLSOLVER)?;
         // ROCm 5 has .so.3, Debian's build of it .so.0.
@@ -346,9 +353,10 @@ impl Request<'_> {
         {
             add(&inherited);
         }
+        self.compilers().iter().for_each(|directory| add(directory.as_os_str()));
         // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME takes
         // precedence.
-        let mut names = vec!["libamdhip64.so.6"];
+        let mut names = if self.is_cuda() { cuda::preloads() } else { vec!["libamdhip64.so.6"] };
         if self.preload {
             names.insert(0, "libwhichkernel-preload.so");
             command.env("WHICHKERNEL_PRELOAD", directory);
@@ -370,6 +378,10 @@ impl Request<'_> {
             preload.insert(0, watch::preload::library(&watched).into());
             let limit = std::env::var_os(watch::preload::LIMIT_VARIABLE).unwrap_or_default();
             command.env(watch::preload::DIRECTORY_VARIABLE, watched).env(watch::preload::LIMIT_VARIABLE, limit);
+        }
+        if self.is_cuda() {
+            // Triton looks for the driver in the system's cache of libraries, unless it is told where it is.
+            command.env("TRITON_LIBCUDA_PATH", libraries);
         }
         let preload = preload.join(OsStr::new(":"));
         command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);

@@ -35,6 +35,16 @@ pub fn library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(St
     Some((name, hash.to_string()))
 }
 
+/// The same for CUDA: the program itself, or the first library with CUDA code.
+pub fn cuda_library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(String, String)> {
+    let list = crate::cuda::libraries(place, program).ok()?;
+    let named =
+        |path: &&(std::path::PathBuf, String)| program.is_some_and(|program| path.0.file_name() == program.file_name());
+    let (path, _) = list.iter().find(named).or_else(|| list.first())?;
+    let hash = inventory::Sha256::of_file(&inventory::File::open(path).ok()?).ok()?;
+    Some((path.file_name()?.to_string_lossy().into_owned(), hash.to_string()))
+}
+
 impl RecordContext<'_> {
     fn subject(&self) -> Subject {
         let (name, hash) = &self.library;

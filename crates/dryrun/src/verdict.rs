@@ -10,6 +10,8 @@ use crate::session::Outcome;
 use evidence::{Basis, Conclusion, LeftOutWhy, Reach, Rung, Unit};
 use launch::Phase;
 use launch::grammar::Family;
+use launch::trace::Event;
+use say::say;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const NAME: &str = "dryrun";
@@ -50,7 +52,7 @@ impl Verdict {
         let launches = selected.iter().map(|row| row.count).sum();
         let of = || devices.iter().map(|device| device.target);
         let products = Checked::of(outcome);
-        let run = Run { outcome, products: products.as_ref() };
+        let run = Run { outcome, products: products.as_ref(), estimated: estimated(selected.iter(), devices) };
         let basis = |seen: u64| run.around(Basis::live(NAME, of(), Rung::Selected, Unit::Launches, seen), devices);
         let choice = |phase: Phase| {
             let rows: Vec<&Selected> = full(selected, phase).collect();
@@ -78,7 +80,9 @@ impl Verdict {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
         let basis = Basis::live(NAME, [device.target], Rung::Selected, Unit::Launches, launches);
         let products = Checked::of(outcome);
-        let run = Run { outcome, products: products.as_ref() };
+        let own = selected.iter().filter(|row| row.device == number);
+        let estimated = estimated(own, std::slice::from_ref(device));
+        let run = Run { outcome, products: products.as_ref(), estimated };
         shown(&run.around(basis, std::slice::from_ref(device)).completeness())
     }
 }
@@ -111,6 +115,13 @@ pub fn shown(reach: &Conclusion) -> Reach {
 struct Run<'a> {
     outcome: &'a Outcome,
     products: Option<&'a Checked>,
+    /// Launches of kernels that another target's code describes, where the device has code of its own too.
+    estimated: u64,
+}
+
+fn estimated<'r>(rows: impl Iterator<Item = &'r Selected>, devices: &[Played<'_>]) -> u64 {
+    let mixed = devices.iter().any(|device| device.described.ships);
+    rows.filter(|row| row.foreign && mixed).map(|row| row.count).sum()
 }
 
 impl Run<'_> {
@@ -118,8 +129,12 @@ impl Run<'_> {
     fn around(&self, basis: Basis, devices: &[Played<'_>]) -> Basis {
         let outcome = self.outcome;
         let mut basis = basis.lost(outcome.lost());
+        let cuda = devices.iter().any(|device| device.target.starts_with("sm_"));
         if outcome.is_unrecorded() {
-            basis = basis.without("HIP", None, LeftOutWhy::Lost);
+            basis = basis.without(if cuda { "CUDA" } else { "HIP" }, None, LeftOutWhy::Lost);
+        }
+        if cuda {
+            basis = self.values(basis);
         }
         let mut known = BTreeSet::new();
         for device in devices.iter().filter(|device| known.insert(device.target)) {
@@ -146,6 +161,30 @@ impl Run<'_> {
             None => blind().into_iter().fold(basis, Basis::cannot_see),
         }
     }
+}
+
+impl Run<'_> {
+    /// What the program does after it read a result back may depend on the value, and nothing was computed.
+    fn values(&self, basis: Basis) -> Basis {
+        let basis = match self.estimated {
+            0 => basis,
+            count => basis.without(say!("dryrun-cuda-left-ptx"), Some(count), LeftOutWhy::OtherTarget),
+        };
+        match read_back(self.outcome) {
+            0 => basis,
+            _ => basis.without(say!("dryrun-cuda-left-values"), None, LeftOutWhy::Undetermined),
+        }
+    }
+}
+
+/// Results that the host read back. A program that computes ggml graphs reads its logits, on which its launches do not depend:
+/// its graphs are compared with the launches instead.
+pub fn read_back(outcome: &Outcome) -> u64 {
+    if !outcome.products.is_empty() {
+        return 0;
+    }
+    let events = outcome.traces.iter().flat_map(|trace| &trace.events);
+    events.filter(|event| matches!(event, Event::Readback(readback) if readback.bytes > 0)).count() as u64
 }
 
 /// The products of a phase that were computed elsewhere than on the devices, by backend and type: `CPU (Q4_K)`.

@@ -92,6 +92,7 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
         solutions: Default::default(),
         products: Default::default(),
         unjudged: Vec::new(),
+        loaded: Default::default(),
         counted: None,
     }
 }

@@ -33,6 +33,11 @@ pub const STUB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libstub.so"));
 /// Keeps skeleton models from filling memory with zeros.
 pub const SPARSE_READ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libsparse_read.so"));
 
+/// The CUDA runtime, driver and vendor libraries without a GPU, in one library: `libwhichkernel-cuda.so`.
+pub const NULLCUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullcuda.so"));
+/// The names that programs ask for, each with an empty library that leads to [`NULLCUDA`].
+pub const CUDA_CARRIERS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carriers.rs"));
+
 /// The stand-in for a library, by the name that programs ask for.
 pub fn nullgpu(soname: &str) -> Option<&'static [u8]> {
     match soname {

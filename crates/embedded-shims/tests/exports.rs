@@ -37,11 +37,12 @@ fn dynamic(bytes: &[u8]) -> Dynamic {
     Dynamic { defined, needed }
 }
 
-fn all() -> [(&'static str, &'static [u8]); 8] {
+fn all() -> [(&'static str, &'static [u8]); 9] {
     [
         ("nullgpu 5", embedded_shims::NULLGPU_5),
         ("nullgpu 6", embedded_shims::NULLGPU_6),
         ("nullgpu 7", embedded_shims::NULLGPU_7),
+        ("nullcuda", embedded_shims::NULLCUDA),
         ("nullblas", embedded_shims::NULLBLAS),
         ("nullrocblas", embedded_shims::NULLROCBLAS),
         ("nullsolver", embedded_shims::NULLSOLVER),
@@ -65,6 +66,27 @@ fn the_stand_ins_export_every_hip_symbol_with_its_version() {
             assert_eq!(found.get(name).map(String::as_str), Some(version), "{name}");
         }
     }
+}
+
+#[test]
+fn the_cuda_stand_in_has_every_public_function_and_each_name_leads_to_it() {
+    let found: BTreeSet<String> =
+        dynamic(embedded_shims::NULLCUDA).defined.into_iter().map(|(name, ..)| name).collect();
+    let list = include_str!("../shims/nullcuda/functions.txt");
+    let wanted: Vec<&str> = list.lines().filter(|line| !line.starts_with(['#', '['])).collect();
+    assert!(wanted.len() > 3000, "{}", wanted.len());
+    for name in wanted {
+        assert!(found.contains(name), "{name}");
+    }
+    assert!(!found.iter().any(|name| name.starts_with("hip")), "what both stand-ins share has no name outside");
+    for (soname, carrier) in embedded_shims::CUDA_CARRIERS {
+        let file = ElfFile64::<Endianness>::parse(*carrier).expect("an ELF library");
+        let text = String::from_utf8_lossy(carrier);
+        assert!(text.contains("libwhichkernel-cuda.so") && text.contains(soname), "{soname}");
+        assert!(carrier.len() < 20_000 && dynamic(carrier).defined.is_empty(), "{soname} is empty");
+        drop(file);
+    }
+    assert_eq!(embedded_shims::CUDA_CARRIERS.len(), 20);
 }
 
 #[test]

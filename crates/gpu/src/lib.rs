@@ -1,15 +1,18 @@
 //! GPUs as data: one profile per card with the origin of every number, targets and the code that they can use, and
 //! occupancy.
 //!
-//! The crate does no I/O, has no unsafe code, and does not panic on any input. `occupancy` has no dependencies, because
-//! the stand-in for the HIP runtime includes it by path and must compute the same results as the rest of the program.
+//! The crate does no I/O, has no unsafe code, and does not panic on any input. `occupancy` and `cuda_occupancy` have no dependencies,
+//! because the stand-ins for the HIP and CUDA runtimes include them by path and must compute the same results as the rest
+//! of the program.
 #![forbid(unsafe_code)]
 
 pub mod arch;
 pub mod cards;
+pub mod cuda_occupancy;
 mod limits;
 mod listing;
 mod nvidia;
+mod nvidia_profiles;
 pub mod occupancy;
 pub mod profile;
 pub mod target;
@@ -20,5 +23,6 @@ pub use cards::{all, find};
 pub use limits::{Limits, limits};
 pub use listing::{Listed, generation, listed, reference, title};
 pub use nvidia::{nvidia_names, nvidia_target};
+pub use nvidia_profiles::{CUDA_ATTRIBUTES, nvidia_profile, nvidia_profiles};
 pub use profile::{Number, Profile, ProfileError};
 pub use target::{TargetId, processor_in, processors_in};

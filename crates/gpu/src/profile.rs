@@ -1,5 +1,6 @@
-//! One card: the properties that its HIP runtime would report, each with its origin.
+//! One card: the properties that its HIP or CUDA runtime would report, each with its origin.
 
+use crate::arch::{Arch, Nvidia};
 use crate::target::{TargetError, TargetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -96,7 +97,10 @@ say::wraps! { ProfileError { Target(TargetError) }}
 
 impl Profile {
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {
-        let profile: Profile = toml::from_str(text).map_err(|e| ProfileError::Toml(e.to_string()))?;
+        let mut profile: Profile = toml::from_str(text).map_err(|e| ProfileError::Toml(e.to_string()))?;
+        if profile.is_nvidia() {
+            crate::nvidia_profiles::complete(&mut profile)?;
+        }
         profile.check()?;
         Ok(profile)
     }
@@ -107,6 +111,20 @@ impl Profile {
 
     pub fn target(&self) -> Result<TargetId, TargetError> {
         TargetId::named(&self.gcn_arch_name)
+    }
+
+    /// Whether it describes a card for CUDA: `sm_90`.
+    pub fn is_nvidia(&self) -> bool {
+        self.gcn_arch_name.starts_with("sm_")
+    }
+
+    /// The target whose code the card runs. NVIDIA's cards from 9.0 on also run code for their chip alone (`sm_90a`).
+    pub fn arch(&self) -> Option<Arch> {
+        if !self.is_nvidia() {
+            return self.target().ok().map(Arch::Amd);
+        }
+        let number = self.gcn_arch_name.strip_prefix("sm_")?.parse().ok()?;
+        Some(Arch::Nvidia(Nvidia { ptx: false, number, letter: (number >= 90).then_some('a') }))
     }
 
     /// The bare processor: `gfx90a` of `gfx90a:sramecc+:xnack-`.
@@ -135,6 +153,20 @@ impl Profile {
     }
 
     fn check(&self) -> Result<(), ProfileError> {
+        if self.is_nvidia() {
+            let most = i64::from(i32::MAX);
+            let wrong = |(name, number): &(&String, &Number)| {
+                *name != "totalGlobalMem" && !(-1..=most).contains(&number.value)
+                    || *name == "multiProcessorCount" && number.value < 1
+            };
+            return match self.properties.iter().find(wrong) {
+                Some((property, number)) => {
+                    let (card, value) = (self.name.clone(), number.value);
+                    Err(ProfileError::Range { card, property: property.clone(), value })
+                }
+                None => Ok(()),
+            };
+        }
         self.target()?;
         for &property in PROPERTIES {
             let number = self

@@ -12,6 +12,10 @@ pub fn data_type(value: u32) -> &'static str {
         3 | 160 => "i8_r",
         10 | 162 => "i32_r",
         14 | 168 => "bf16_r",
+        4 => "f32_c",
+        5 => "f64_c",
+        28 => "f8_e4m3_r",
+        29 => "f8_e5m2_r",
         _ => "?",
     }
 }
@@ -19,10 +23,13 @@ pub fn data_type(value: u32) -> &'static str {
 /// The compute type, from hipblasComputeType_t, or from a data type in the older interface.
 pub fn compute_type(value: u32) -> &'static str {
     match value {
-        0 | 1 | 150 => "f16_r",
-        2..=6 | 151 => "f32_r",
-        7 | 8 | 152 => "f64_r",
-        9 | 10 | 162 => "i32_r",
+        0 | 1 | 150 | 64 | 65 => "f16_r",
+        2..=6 | 151 | 68 | 69 | 78 => "f32_r",
+        74 => "f32_r (f16)",
+        75 => "f32_r (bf16)",
+        77 => "f32_r (tf32)",
+        7 | 8 | 152 | 70 | 71 | 79 => "f64_r",
+        9 | 10 | 162 | 72 | 73 => "i32_r",
         _ => "?",
     }
 }
@@ -55,6 +62,9 @@ pub fn is_weight_product(batch: i64) -> bool {
 
 /// A command line with which rocblas-bench replays the call: m, n, k, types and strides as passed.
 pub fn bench_line(call: &Blas) -> String {
+    if blas::is_cuda(call.call) {
+        return cublas_line(call);
+    }
     let function = match call.call {
         blas::SGEMM | blas::HGEMM | blas::DGEMM | blas::ROCBLAS_SGEMM | blas::ROCBLAS_HGEMM | blas::ROCBLAS_DGEMM => {
             "gemm"
@@ -97,6 +107,18 @@ pub fn bench_line(call: &Blas) -> String {
     if extended {
         let _ = write!(line, " --compute_type {} --algo 0 --solution_index 0 --flags 0", compute_type(call.compute));
     }
+    line
+}
+
+/// A call of cuBLAS or cuBLASLt with its shape and types.
+fn cublas_line(call: &Blas) -> String {
+    let mut line = format!("{} {}{}", blas::name(call.call), transposed(call.trans_a), transposed(call.trans_b));
+    let _ = write!(line, " m={} n={} k={} lda={} ldb={} ldc={}", call.m, call.n, call.k, call.lda, call.ldb, call.ldc);
+    if call.batch > 1 {
+        let _ = write!(line, " batch={} strides={},{},{}", call.batch, call.stride_a, call.stride_b, call.stride_c);
+    }
+    let [a, b, c] = [call.type_a, call.type_b, call.type_c].map(data_type);
+    let _ = write!(line, " {a} {b} {c} compute {}", compute_type(call.compute));
     line
 }
 

@@ -22,6 +22,12 @@ pub const COUNTS_SIZE: usize = 4096;
 /// Counts of records by kind, written or not. Index 0 is not a kind: it counts processes that called HIP.
 pub const COUNTED: usize = 16;
 
+/// A CUDA device's attributes: the file `attributes` has this many values of four bytes per device, by the numbers of
+/// `cudaDeviceAttr`.
+pub const ATTRIBUTES: usize = 192;
+/// The value of an attribute that the profile does not have.
+pub const UNKNOWN_ATTRIBUTE: i32 = i32::MIN;
+
 /// A device. The file `device` contains a `DeviceFile`, then `count` of these.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

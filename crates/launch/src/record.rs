@@ -309,6 +309,23 @@ pub mod blas {
     pub const ROCBLAS_HGEMM: u32 = 20;
     pub const ROCBLAS_DGEMM: u32 = 21;
     pub const LT_MATMUL: u32 = 32;
+    pub const CUBLAS_SGEMM: u32 = 64;
+    pub const CUBLAS_DGEMM: u32 = 65;
+    pub const CUBLAS_CGEMM: u32 = 66;
+    pub const CUBLAS_ZGEMM: u32 = 67;
+    pub const CUBLAS_HGEMM: u32 = 68;
+    pub const CUBLAS_GEMM_STRIDED_BATCHED: u32 = 69;
+    pub const CUBLAS_GEMM_BATCHED: u32 = 70;
+    pub const CUBLAS_GEMM_EX: u32 = 71;
+    pub const CUBLAS_GEMM_STRIDED_BATCHED_EX: u32 = 72;
+    pub const CUBLAS_GEMM_BATCHED_EX: u32 = 73;
+    pub const CUBLAS_GEMV: u32 = 74;
+    pub const CUBLAS_LT_MATMUL: u32 = 75;
+
+    /// Whether it is a call of cuBLAS or cuBLASLt.
+    pub fn is_cuda(call: u32) -> bool {
+        (CUBLAS_SGEMM..=CUBLAS_LT_MATMUL).contains(&call)
+    }
 
     pub fn name(call: u32) -> &'static str {
         match call {
@@ -328,6 +345,18 @@ pub mod blas {
             ROCBLAS_HGEMM => "rocblas_hgemm",
             ROCBLAS_DGEMM => "rocblas_dgemm",
             LT_MATMUL => "hipblasLtMatmul",
+            CUBLAS_SGEMM => "cublasSgemm",
+            CUBLAS_DGEMM => "cublasDgemm",
+            CUBLAS_CGEMM => "cublasCgemm",
+            CUBLAS_ZGEMM => "cublasZgemm",
+            CUBLAS_HGEMM => "cublasHgemm",
+            CUBLAS_GEMM_STRIDED_BATCHED => "cublasGemmStridedBatched",
+            CUBLAS_GEMM_BATCHED => "cublasGemmBatched",
+            CUBLAS_GEMM_EX => "cublasGemmEx",
+            CUBLAS_GEMM_STRIDED_BATCHED_EX => "cublasGemmStridedBatchedEx",
+            CUBLAS_GEMM_BATCHED_EX => "cublasGemmBatchedEx",
+            CUBLAS_GEMV => "cublasGemv",
+            CUBLAS_LT_MATMUL => "cublasLtMatmul",
             _ => "?",
         }
     }

@@ -1,11 +1,11 @@
 //! Queries of host code to its driver and to ggml's buffers, answered for the GPU of the question.
 
-use crate::cuda_occupancy;
 use crate::kernel_facts::{Needs, resources};
 use crate::outcome::Launched;
 use cxx::Span;
 use cxx::ast::Expr;
 use cxx::eval::{Machine, Property, Run, Value};
+use gpu::cuda_occupancy;
 use gpu::occupancy::Resources;
 
 /// `cudaGetDeviceProperties(&prop, device)`: fills the known fields. The driver fills the others too, with unknown

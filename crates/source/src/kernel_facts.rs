@@ -1,6 +1,6 @@
 //! The resources that a kernel needs on a multiprocessor, as numbers for the evaluator.
 
-use crate::cuda_occupancy::CubinNeeds;
+use gpu::cuda_occupancy::CubinNeeds;
 use gpu::occupancy::Resources;
 
 /// The resources that a compiler assigned.

@@ -1,83 +1,42 @@
 //! Launches: checked like in the real runtime, recorded, not executed.
 
-use crate::device::current;
-use crate::error::{
-    COOPERATIVE_TOO_LARGE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION, INVALID_HANDLE, INVALID_VALUE,
-    LAUNCH_FAILURE, NO_BINARY_FOR_GPU, NO_DEVICE, SUCCESS, Status, keep, replace,
-};
-use crate::function::{self, Function, blocks_per_unit};
-use crate::nullgpu_input::flag;
+use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_HANDLE, INVALID_VALUE, SUCCESS, Status, keep, replace};
+use crate::function::{self, Function};
 use crate::record::{self, api, kind};
 use crate::world::{thread, world};
-use crate::{route, stream, sys, trace};
+use crate::{route, rules, stream, sys, trace};
 use core::ffi::{c_uint, c_void};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Dim3 {
-    x: u32,
-    y: u32,
-    z: u32,
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
 }
 
 /// The maximum size of a launch's arguments, laid out as in the kernarg segment.
 const MOST_ARGS: usize = 4096;
 
-enum Args {
+pub enum Args {
     /// One pointer per argument; sizes come from metadata.
     Pointers(*mut *mut c_void),
     /// One buffer, with its size (Tensile).
     Buffer(*const u8, usize),
 }
 
-struct Call {
-    api: u32,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: usize,
-    on: *mut c_void,
-    args: Args,
-}
-
-/// The checks of clr's ihipLaunchKernel_validate (hipamd/src/hip_module.cpp), plus static LDS, which the dispatch checks.
-fn check(function: &Function, call: &Call) -> Status {
-    let Some(device) = current() else { return NO_DEVICE };
-    let threads = call.block.iter().fold(1_u64, |product, &n| product.saturating_mul(u64::from(n)));
-    if call.block.contains(&0) || threads > u64::from(device.max_block) {
-        return INVALID_CONFIGURATION;
-    }
-    if call.grid.contains(&0) {
-        return INVALID_VALUE;
-    }
-    for (grid, block) in call.grid.iter().zip(&call.block) {
-        if u64::from(*grid) * u64::from(*block) > u64::from(u32::MAX) {
-            return INVALID_CONFIGURATION;
-        }
-    }
-    if function.is_refused() {
-        return NO_BINARY_FOR_GPU;
-    }
-    let entry = function.entry().filter(|entry| entry.flags & flag::FOREIGN == 0);
-    let shared = call.shared as u64 + entry.map_or(0, |entry| u64::from(entry.lds));
-    if shared > u64::from(device.shared_per_block) {
-        return INVALID_VALUE;
-    }
-    if entry.is_some_and(|entry| entry.max_block != 0 && threads > u64::from(entry.max_block)) {
-        return LAUNCH_FAILURE;
-    }
-    if matches!(call.api, api::LAUNCH_COOPERATIVE | api::MODULE_COOPERATIVE) {
-        let Some(fit) = blocks_per_unit(function, threads as u32, call.shared as u64) else { return INVALID_VALUE };
-        let blocks = call.grid.iter().fold(1_u64, |product, &n| product.saturating_mul(u64::from(n)));
-        if blocks > u64::from(fit) * u64::from(device.multiprocessors) {
-            return COOPERATIVE_TOO_LARGE;
-        }
-    }
-    SUCCESS
+pub struct Call {
+    pub api: u32,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: usize,
+    pub on: *mut c_void,
+    pub args: Args,
 }
 
 /// SAFETY: the arguments must be those of a real launch of this kernel.
-unsafe fn launch(function: &'static Function, call: &Call) -> Status {
-    let status = check(function, call);
+pub unsafe fn launch(function: &'static Function, call: &Call) -> Status {
+    let status = rules::check(function, call);
     function.note();
     let mut buffer = [0_u8; MOST_ARGS];
     // SAFETY: guaranteed by the caller.
@@ -146,7 +105,7 @@ unsafe fn arguments(function: &Function, args: &Args, buffer: &mut [u8; MOST_ARG
 }
 
 /// SAFETY: as `launch`.
-unsafe fn by_handle(handle: *const c_void, api: u32, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
+pub unsafe fn by_handle(handle: *const c_void, api: u32, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void) -> Status {
     let Some(function) = function::by_handle(handle as usize) else { return keep(INVALID_DEVICE_FUNCTION) };
     let call = Call {
         api,
@@ -203,7 +162,7 @@ pub unsafe extern "C" fn hipLaunchKernelExC(config: *const Config, handle: *cons
 /// `extra` is a list of tagged values: 1 buffer pointer, 2 pointer to its size, 3 end.
 ///
 /// SAFETY: `list` must be null or a list of this form.
-unsafe fn extra(list: *mut *mut c_void) -> Option<(*const u8, usize)> {
+pub unsafe fn extra(list: *mut *mut c_void) -> Option<(*const u8, usize)> {
     if list.is_null() {
         return None;
     }
@@ -223,7 +182,7 @@ unsafe fn extra(list: *mut *mut c_void) -> Option<(*const u8, usize)> {
 }
 
 /// SAFETY: as `launch`.
-unsafe fn by_function(handle: *mut c_void, api: u32, grid: [u32; 3], block: [u32; 3], shared: u32, on: *mut c_void, args: *mut *mut c_void, list: *mut *mut c_void) -> Status {
+pub unsafe fn by_function(handle: *mut c_void, api: u32, grid: [u32; 3], block: [u32; 3], shared: u32, on: *mut c_void, args: *mut *mut c_void, list: *mut *mut c_void) -> Status {
     let Some(function) = function::by_function(handle) else { return keep(INVALID_HANDLE) };
     // SAFETY: guaranteed by the caller.
     let args = match unsafe { extra(list) } {

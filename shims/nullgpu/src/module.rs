@@ -30,6 +30,11 @@ pub struct Module {
 }
 
 impl Module {
+    /// The bytes of a loaded image; empty if it was registered.
+    pub fn image(&self) -> &'static [u8] {
+        self.image
+    }
+
     /// Recorded before its first kernel, once per trace file.
     pub fn note(&self) {
         let now = trace::generation().load(Ordering::Acquire);
@@ -156,7 +161,7 @@ pub extern "C" fn __hipRegisterManagedVar(
 }
 
 /// The file that contains an address, and its load address.
-fn owner(address: usize) -> (&'static [u8], usize) {
+pub fn owner(address: usize) -> (&'static [u8], usize) {
     struct Search {
         address: usize,
         path: *const c_char,
@@ -215,6 +220,16 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
     // SAFETY: the caller's variable.
     unsafe { *to = core::ptr::from_mut(module).cast() };
     SUCCESS
+}
+
+/// The bytes of a loaded image, and their hash.
+pub fn loaded(handle: *mut c_void) -> Option<(&'static [u8], u64)> {
+    find(handle).map(|module| (module.image, module.hash))
+}
+
+/// Whether the content of a loaded image could not be examined.
+pub fn is_opaque(handle: *mut c_void) -> bool {
+    find(handle).is_some_and(|module| module.hash != 0 && module.address != 0)
 }
 
 fn target(arch: &'static [u8]) -> &'static [u8] {

@@ -170,6 +170,16 @@ fn read() -> Option<World> {
     Some(world)
 }
 
+/// The path of another file of the directory.
+pub fn path<'a>(name: &[u8], buffer: &'a mut [u8; 1024]) -> Option<&'a CStr> {
+    joined(sys::env(c"WHICHKERNEL_DRYRUN")?, name, buffer)
+}
+
+/// Another file of the directory.
+pub fn input(name: &[u8]) -> Option<&'static [u8]> {
+    joined(sys::env(c"WHICHKERNEL_DRYRUN")?, name, &mut [0; 1024]).and_then(sys::map_file)
+}
+
 fn counters(path: &CStr) -> Option<&'static [AtomicU64; COUNTED]> {
     let at = sys::map_page(path, COUNTS_SIZE);
     // SAFETY: null, or a page that is never unmapped and is only touched atomically.

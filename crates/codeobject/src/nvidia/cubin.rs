@@ -13,6 +13,9 @@ const MIN_STACK_SIZE: u8 = 0x12;
 const CBANK_PARAM_SIZE: u8 = 0x19;
 const MAX_THREADS: u8 = 0x05;
 const REQUIRED_THREADS: u8 = 0x10;
+const EXTERNS: u8 = 0x0f;
+/// Index, ordinal, offset, and a word with the size in its upper 14 bits.
+const PARAMETER: u8 = 0x17;
 /// The format of an attribute whose value has a 16-bit length; the shorter formats contain the value in place.
 const SIZED: u8 = 4;
 /// `STO_CUDA_ENTRY`: the symbol is a kernel, not a device function.
@@ -40,9 +43,19 @@ pub struct CubinKernel {
     pub parameters: Option<u32>,
     pub constant0: u64,
     pub max_threads: Option<u32>,
+    /// Whether it refers to functions outside itself.
+    pub externs: bool,
+    /// Offset and size of each parameter, in order. Empty if the cubin does not state them.
+    pub arguments: Vec<(u32, u32)>,
 }
 
 impl CubinKernel {
+    /// Registers per thread as the driver reports them. It gives every kernel at least 16, and at least 32 to one that calls
+    /// functions outside itself (both found by comparing cubins with the CUPTI table of an H200).
+    pub fn reported_registers(&self) -> Option<u32> {
+        self.registers.map(|registers| registers.max(if self.externs { 32 } else { 16 }))
+    }
+
     /// Bytes of stack per thread, including the frames of called functions if the cubin states them. A value of all
     /// ones means an unknown depth (recursion, calls by pointer).
     pub fn stack_bytes(&self) -> Option<u32> {
@@ -102,6 +115,9 @@ pub fn cubin(data: &[u8]) -> Option<Cubin> {
         let threads = find(MAX_THREADS)
             .or_else(|| find(REQUIRED_THREADS))
             .and_then(|value| (0..3).try_fold(1u32, |product, i| product.checked_mul(word(value, i * 4)?)));
+        let mut arguments: Vec<(u32, u32, u32)> =
+            own.iter().filter(|(a, _)| *a == PARAMETER).filter_map(argument).collect();
+        arguments.sort_unstable();
         let upper = Some(text.info >> 24).filter(|n| *n != 0);
         let shared_section = section(format!(".nv.shared.{name}")).map(|section| section.size);
         kernels.push(CubinKernel {
@@ -115,6 +131,8 @@ pub fn cubin(data: &[u8]) -> Option<Cubin> {
             parameters: find(CBANK_PARAM_SIZE).and_then(|v| v.get(..2)).map(|v| u32::from(v[0]) | u32::from(v[1]) << 8),
             constant0: section(format!(".nv.constant0.{name}")).map_or(0, |s| s.size),
             max_threads: threads,
+            externs: find(EXTERNS).is_some(),
+            arguments: arguments.into_iter().map(|(_, offset, size)| (offset, size)).collect(),
             name,
         });
     }
@@ -125,6 +143,12 @@ pub fn cubin(data: &[u8]) -> Option<Cubin> {
 /// The compute capability in the flags of a cubin's header: 90 for 9.0. Version 8 of the format moved it.
 pub(super) fn sm(abi: u8, flags: u32) -> u32 {
     (if abi >= 8 { flags >> 8 } else { flags }) & 0xff
+}
+
+/// Ordinal, offset and size of a parameter.
+fn argument((_, value): &(u8, &[u8])) -> Option<(u32, u32, u32)> {
+    let place = word(value, 4)?;
+    Some((place & 0xffff, place >> 16, word(value, 8)? >> 18))
 }
 
 fn word(value: &[u8], at: usize) -> Option<u32> {

@@ -37,6 +37,6 @@ impl Cards {
             reference: card.reference.then(|| card.processor().to_owned()),
             title: card.title.clone(),
         };
-        Cards { cards: gpu::all().iter().map(line).collect() }
+        Cards { cards: gpu::all().iter().chain(gpu::nvidia_profiles()).map(line).collect() }
     }
 }

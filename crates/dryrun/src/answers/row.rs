@@ -50,6 +50,8 @@ pub struct SelectedRow<'r> {
 pub struct LaunchNeeds {
     pub vgprs: u32,
     pub sgprs: u32,
+    /// Registers per thread of an NVIDIA card; null for other cards.
+    pub registers: Option<u32>,
     /// Bytes, static and dynamic.
     pub lds: u64,
     pub scratch: u32,
@@ -60,8 +62,8 @@ pub struct LaunchNeeds {
 
 impl From<&Needs> for LaunchNeeds {
     fn from(needs: &Needs) -> LaunchNeeds {
-        let Needs { vgprs, sgprs, lds, scratch, wavefront, occupancy } = *needs;
-        LaunchNeeds { vgprs, sgprs, lds, scratch, wavefront, blocks_per_multiprocessor: occupancy }
+        let Needs { vgprs, sgprs, registers, lds, scratch, wavefront, occupancy } = *needs;
+        LaunchNeeds { vgprs, sgprs, registers, lds, scratch, wavefront, blocks_per_multiprocessor: occupancy }
     }
 }
 

@@ -2,8 +2,8 @@
 //! multiprocessor.
 
 use super::instance_name::instance;
-use crate::cuda_occupancy::CubinNeeds;
 use crate::kernel_facts::{Needs, numbers};
+use gpu::cuda_occupancy::CubinNeeds;
 use gpu::occupancy::Resources;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,9 +4,9 @@ use crate::context::Context;
 use crate::emit::Show;
 use dryrun::Card;
 use dryrun::answers::Cards;
-use gpu::{Profile, TargetId};
+use gpu::{Profile, ProfileError, TargetId};
 use report::{Column, Lang, Table};
-use say::{Context as _, say};
+use say::{Context as _, bail, say};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,14 +18,22 @@ pub fn find(given: &str, set: &[String]) -> say::Result<Card> {
         let bytes = sys::regular_file::whole(Path::new(given), MOST).about(given)?;
         let text = String::from_utf8_lossy(&bytes);
         Profile::parse(&text).about(given)?
+    } else if let Some(card) = gpu::nvidia_profile(given) {
+        card
     } else {
-        gpu::find(given)?
+        match gpu::find(given) {
+            Err(ProfileError::Nvidia { target, .. }) => {
+                let known: Vec<&str> = gpu::nvidia_profiles().iter().map(|card| card.name.as_str()).collect();
+                bail!("dryrun-cuda-no-profile", given, target, known = known.join(", "));
+            }
+            found => found?,
+        }
     };
     for assignment in set {
         profile.set(assignment)?;
     }
     let mut overridden = None;
-    if let Ok(value) = std::env::var("HSA_OVERRIDE_GFX_VERSION") {
+    if let (Ok(value), false) = (std::env::var("HSA_OVERRIDE_GFX_VERSION"), profile.is_nvidia()) {
         let target = TargetId::overridden(&value).with_context(|| say!("command-override-form", value))?;
         overridden = Some(std::mem::replace(&mut profile.gcn_arch_name, target.to_string()));
     }

@@ -18,6 +18,9 @@ pub fn card(plan: &Plan, place: &RunRoot, context: &Context) -> String {
         let args = [("before", before.as_str().into()), ("target", profile.gcn_arch_name.as_str().into())];
         let _ = writeln!(out, "{}", context.lang.text_with("dryrun-overridden", &args));
     }
+    if profile.is_nvidia() {
+        return out + &cuda(plan, context);
+    }
     if !plan.described.taken.is_empty() {
         let taken: Vec<&str> = plan.described.taken.iter().map(String::as_str).collect();
         let args = [("target", profile.processor().into()), ("taken", taken.join(" ").into())];
@@ -42,6 +45,31 @@ pub fn card(plan: &Plan, place: &RunRoot, context: &Context) -> String {
         let _ = writeln!(out, "{}", context.lang.text_with(key, &args));
     }
     out
+}
+
+/// How the code of a program's libraries fits an NVIDIA card.
+fn cuda(plan: &Plan, context: &Context) -> String {
+    let (described, target) = (&plan.described, plan.card.profile.processor());
+    let list =
+        |words: &std::collections::BTreeSet<String>| words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let mut out = String::new();
+    for what in &described.missing {
+        let _ = writeln!(out, "{}", context.lang.text_with("dryrun-cuda-damaged", &[("what", what.as_str().into())]));
+    }
+    let args = [
+        ("target", target.into()),
+        ("taken", list(&described.taken).into()),
+        ("shipped", list(&described.shipped).into()),
+        ("near", described.near.as_deref().unwrap_or("-").into()),
+    ];
+    let key = match (described.shipped.is_empty(), described.ships, described.near.is_some()) {
+        (true, ..) => "dryrun-cuda-undescribed",
+        (_, true, _) if described.taken.is_empty() => return out,
+        (_, true, _) => "dryrun-cuda-taken",
+        (_, false, true) => "dryrun-cuda-ptx",
+        (_, false, false) => "dryrun-cuda-strict",
+    };
+    out + &context.lang.text_with(key, &args) + "\n"
 }
 
 /// The work of other backends, one line each.

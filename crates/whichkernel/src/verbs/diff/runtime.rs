@@ -20,7 +20,7 @@ pub fn is_runtime(name: &str) -> bool {
 }
 
 pub fn is_card(name: &str) -> bool {
-    gpu::find(name).is_ok()
+    gpu::find(name).is_ok() || gpu::nvidia_profile(name).is_some()
 }
 
 /// The same cards and types in two runtimes.

@@ -48,6 +48,10 @@ fn answer<'m>(place: &RunRoot, maps: &'m [Map]) -> CardMaps<'m> {
 
 /// The BLAS calls of a card's cells, followed into the catalogs of the runtime.
 fn explained(place: &RunRoot, map: &Map) -> Vec<Explained> {
+    // NVIDIA's BLAS has no catalog to follow a call into.
+    if map.plan.card.profile.is_nvidia() {
+        return Vec::new();
+    }
     let recorded = Recorded::of(map.cells.iter().flat_map(|cell| &cell.rows));
     Explained::all(place, &map.plan.card.profile, &recorded)
 }

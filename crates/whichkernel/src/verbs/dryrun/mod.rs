@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod args;
 mod command;
+mod cuda_notes;
 mod grid;
 mod record;
 mod rows;

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use dryrun::Map;
-use dryrun::{Outcome, Plan, RecordContext, RunRoot, Selected, library};
+use dryrun::{Outcome, Plan, RecordContext, RunRoot, Selected, cuda_library, library};
 use say::error;
 use std::ffi::OsString;
 use std::path::Path;
@@ -37,6 +37,7 @@ fn scene<'a>(
     (model, program): (&'a str, Option<&Path>),
     time: &'a str,
 ) -> say::Result<RecordContext<'a>> {
-    let library = library(place, program).ok_or_else(|| error!("command-no-device-library", place = place.name()))?;
+    let found = if plan.card.profile.is_nvidia() { cuda_library(place, program) } else { library(place, program) };
+    let library = found.ok_or_else(|| error!("command-no-device-library", place = place.name()))?;
     Ok(RecordContext { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
 }

@@ -1,6 +1,7 @@
 //! A run for users: the verdict first, then the selections by phase, then notes on the list.
 
 use super::command::Ran;
+use super::cuda_notes;
 use crate::asked::dry::head;
 use crate::asked::gemm::section;
 use crate::context::{Context, Format};
@@ -69,10 +70,11 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
     if let Some(tokens) = &verdict.tokens {
         say(if verdict.per_token.is_some() { "dryrun-tokens-counted" } else { "dryrun-tokens" }, choice(tokens));
     }
+    let cuda = cuda_notes::is_cuda(ran);
     if ran.outcome.is_unrecorded() {
-        say("dryrun-unrecorded", String::new());
+        say(if cuda { "dryrun-cuda-unrecorded" } else { "dryrun-unrecorded" }, String::new());
     } else if ran.outcome.traces.is_empty() {
-        say("dryrun-no-hip", String::new());
+        say(if cuda { "dryrun-cuda-none" } else { "dryrun-no-hip" }, String::new());
     } else if ran.selected.is_empty() {
         say("dryrun-nothing", String::new());
     } else {
@@ -81,6 +83,7 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
     say("dryrun-reach", choice(&verdict.reach));
     out.push_str(&head::elsewhere(verdict.products.as_ref(), lang));
     notes(&mut out, ran, context);
+    cuda_notes::write(&mut out, ran, lang);
     if !ran.selected.is_empty() {
         let _ = writeln!(out, "{}", lang.text("dryrun-speed"));
     }
@@ -126,7 +129,12 @@ fn cells(row: &Selected, context: &Context) -> [String; 9] {
     let needs = row.needs.as_ref().map(|needs| {
         let fit = needs.occupancy.map_or("-".to_owned(), |n| n.to_string());
         let stub = if row.stub { "  STUB" } else { "" };
-        format!("{} VGPR {} LDS {fit}/MP{stub}", needs.vgprs, needs.lds)
+        // Another target's code describes it: its registers and what follows from them are estimates.
+        let about = if row.foreign && needs.registers.is_some() { "~" } else { "" };
+        match needs.registers {
+            Some(registers) => format!("{about}{registers} REG {} SMEM {about}{fit}/SM", needs.lds),
+            None => format!("{} VGPR {} LDS {fit}/MP{stub}", needs.vgprs, needs.lds),
+        }
     });
     let grids = match row.grids.as_slice() {
         [first, _, ..] => format!("{}x{}x{} +{}", first[0], first[1], first[2], row.grids.len() - 1),

@@ -1,0 +1,37 @@
+//! What a reader of a CUDA run must know: what the stand-in does not answer, and what it cannot know.
+
+use super::command::Ran;
+use launch::grammar::Family;
+use report::Lang;
+use std::fmt::Write;
+
+/// The call that asks the driver for a private table.
+const PRIVATE: &str = "cuGetExportTable";
+
+pub fn is_cuda(ran: &Ran<'_>) -> bool {
+    ran.plans.iter().any(|plan| plan.card.profile.is_nvidia())
+}
+
+pub fn write(out: &mut String, ran: &Ran<'_>, lang: &Lang) {
+    if !is_cuda(ran) {
+        return;
+    }
+    let mut say = |key: &str, count: u64| {
+        let _ = writeln!(out, "{}", lang.text_with(key, &[("count", count.into())]));
+    };
+    if ran.events.unsupported.contains_key(PRIVATE) {
+        say("dryrun-cuda-private", 0);
+    }
+    let estimated = ran.selected.iter().filter(|row| row.foreign).map(|row| row.count).sum();
+    if estimated > 0 {
+        say("dryrun-cuda-estimated", estimated);
+    }
+    let called = ran.selected.iter().any(|row| row.family == Family::Blas);
+    if called || ran.events.unsupported.keys().any(|call| call.starts_with("cudnn") || call.starts_with("cublas")) {
+        say("dryrun-cuda-vendor", 0);
+    }
+    let read_back = dryrun::read_back(ran.outcome);
+    if read_back > 0 {
+        say("dryrun-cuda-read-back", read_back);
+    }
+}

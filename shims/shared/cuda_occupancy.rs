@@ -1,0 +1,1 @@
+../../crates/gpu/src/cuda_occupancy.rs
