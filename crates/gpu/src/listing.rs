@@ -21,7 +21,7 @@ pub struct Listed {
 pub fn listed() -> Vec<Listed> {
     let amd = all().iter().map(|card| Listed {
         name: card.name.clone(),
-        title: short(&card.title).split(" (").next().unwrap_or_default().to_owned(),
+        title: short(&card.title).to_owned(),
         aliases: card.aliases.clone(),
         target: card.processor().to_owned(),
         generation: generation(card.processor()),
@@ -61,6 +61,7 @@ pub fn reference(target: &str) -> Option<Listed> {
 }
 
 fn short(title: &str) -> &str {
+    let title = title.split(" (").next().unwrap_or(title);
     let title = title.strip_prefix("AMD ").unwrap_or(title);
     let title = title.strip_prefix("Radeon Instinct ").or_else(|| title.strip_prefix("Instinct ")).unwrap_or(title);
     // `Radeon 780M` and `Radeon VII` have no other name.
