@@ -76,6 +76,7 @@ unsafe extern "C" {
     fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
     fn getenv(name: *const c_char) -> *const c_char;
     fn readlink(path: *const c_char, buffer: *mut u8, len: usize) -> isize;
+    fn realpath(path: *const c_char, buffer: *mut u8) -> *const c_char;
     pub fn getpid() -> c_int;
     pub fn getppid() -> c_int;
     fn sched_yield() -> c_int;
@@ -300,4 +301,20 @@ pub fn program(buffer: &mut [u8]) -> &[u8] {
     // SAFETY: the buffer is passed with its length.
     let len = unsafe { readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
     buffer.get(..usize::try_from(len).unwrap_or(0)).unwrap_or(&[])
+}
+
+/// `PATH_MAX`: the most that `realpath` writes.
+pub const LONGEST_PATH: usize = 4096;
+
+/// The path of a file without symlinks. None if there is no such file.
+#[allow(dead_code, reason = "only the stand-ins compare paths")]
+pub fn real_path<'a>(path: &[u8], buffer: &'a mut [u8; LONGEST_PATH]) -> Option<&'a [u8]> {
+    let mut name = [0_u8; LONGEST_PATH];
+    // One byte stays zero: the end of the string.
+    name.get_mut(..LONGEST_PATH - 1)?.get_mut(..path.len())?.copy_from_slice(path);
+    // SAFETY: both live for the call and have room for a path.
+    if unsafe { realpath(name.as_ptr().cast(), buffer.as_mut_ptr()) }.is_null() {
+        return None;
+    }
+    buffer.get(..buffer.iter().position(|byte| *byte == 0)?)
 }

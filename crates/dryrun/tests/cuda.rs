@@ -15,7 +15,17 @@ const RELEASES: [(&str, &str, u32); 2] =
     [("libcudart.so.12", "cudaGetDeviceProperties_v2", 388), ("libcudart.so.13", "cudaGetDeviceProperties", 384)];
 
 /// Entries of a fatbin: kind (1 PTX, 2 cubin) and compute capability.
-fn built(home: &Path, (soname, properties, units): (&str, &str, u32), code: &[(u16, u32)]) -> PathBuf {
+fn built(home: &Path, release: (&str, &str, u32), code: &[(u16, u32)]) -> PathBuf {
+    compiled(home, release, code, "program", &[])
+}
+
+fn compiled(
+    home: &Path,
+    (soname, properties, units): (&str, &str, u32),
+    code: &[(u16, u32)],
+    name: &str,
+    options: &[&str],
+) -> PathBuf {
     let image = cubin(&["scale", "sum"]);
     let images: Vec<_> = code.iter().map(|(kind, sm)| (*kind, *sm, 0, image.as_slice(), 0)).collect();
     let fatbin = home.join("fatbin");
@@ -23,11 +33,12 @@ fn built(home: &Path, (soname, properties, units): (&str, &str, u32), code: &[(u
     let carrier = embedded_shims::CUDA_CARRIERS.iter().find(|(name, _)| *name == soname).expect("a carrier").1;
     std::fs::write(home.join(soname), carrier).expect("a file");
     std::fs::write(home.join("libwhichkernel-cuda.so"), embedded_shims::NULLCUDA).expect("a file");
-    let program = home.join("program");
+    let program = home.join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cuda_program.c");
     let status = Command::new("gcc")
         .args([format!("-DPROPERTIES={properties}"), format!("-DUNITS={units}")])
         .arg(format!("-DFATBIN=\"{}\"", fatbin.display()))
+        .args(options)
         .args(["-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", "-o"])
         .args([&program, &source, &home.join(soname), &home.join("libwhichkernel-cuda.so")])
         .status();
@@ -114,6 +125,36 @@ fn programs_of_cuda_12_and_13_see_the_card_and_their_launches_are_recorded() {
         assert_eq!(events.rejected.len(), 2, "{:?}", events.rejected);
         assert_eq!(ran.verdict.reach.reach(), Reach::Answered, "a call without an answer ends \"complete\"");
     }
+}
+
+/// A build of llama.cpp loads `libggml-cuda.so.0`, a symlink to `libggml-cuda.so.0.15.3`.
+#[test]
+fn a_library_that_is_loaded_through_symlinks_is_in_the_table() {
+    let home = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| home.path().join(name);
+    compiled(home.path(), RELEASES[1], &[(2, 90)], "libkernels.so.0.1", &["-shared", "-fPIC", "-Dmain=kernels"]);
+    for (link, to) in [("libkernels.so.0", "libkernels.so.0.1"), ("libkernels.so", "libkernels.so.0")] {
+        std::os::unix::fs::symlink(to, at(link)).expect("a link");
+    }
+    std::fs::write(at("main.c"), "int kernels(int, char **); int main(int c, char **v) { return kernels(c, v); }")
+        .expect("a file");
+    let mut gcc = Command::new("gcc");
+    gcc.current_dir(home.path()).args([
+        "-o",
+        "program",
+        "main.c",
+        "-L.",
+        "-lkernels",
+        "-Wl,-rpath,$ORIGIN",
+        "-Wl,--allow-shlib-undefined",
+    ]);
+    assert!(gcc.status().expect("gcc runs").success());
+    // The same file name elsewhere: the path decides.
+    std::fs::create_dir(at("other")).expect("a directory");
+    std::fs::copy(at("libkernels.so.0.1"), at("other/libkernels.so.0.1")).expect("a copy");
+    let ran = run("h200", &at("program"), &[]);
+    assert!(ran.outcome.said.contains("blocks 4\n"), "{}", ran.outcome.said);
+    assert!(ran.rows.iter().all(|row| row.needs.is_some()), "{:?}", ran.rows);
 }
 
 #[test]

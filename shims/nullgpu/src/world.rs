@@ -135,17 +135,28 @@ impl Kernels {
 
     /// Index of the bundle at `address` of the file at `path`.
     pub fn bundle(&self, path: &[u8], address: u64) -> Option<u32> {
-        let file = self.files.iter().find(|file| same_file(self.text(file.path, file.path_len), path))?;
+        let file = self.file(path)?;
         let bundles = self.bundles.get(file.first_bundle as usize..)?.get(..file.bundles as usize)?;
         let at = bundles.iter().position(|bundle| bundle.address == address)?;
         Some(file.first_bundle + at as u32)
     }
-}
 
-/// The loader may name a file through a symlink or a relative path: if the paths differ, the file name decides.
-fn same_file(known: &[u8], seen: &[u8]) -> bool {
-    let base = |path: &'_ [u8]| path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
-    known == seen || known.get(base(known)..) == seen.get(base(seen)..)
+    /// The loader may name a file through symlinks (`libggml-cuda.so.0`) or by a relative path, and the parent may see it in
+    /// another directory. If no path is equal, the file name decides, provided that only one file has it.
+    fn file(&self, seen: &[u8]) -> Option<&File> {
+        let mut buffer = [0; sys::LONGEST_PATH];
+        let real = sys::real_path(seen, &mut buffer).unwrap_or(seen);
+        let known = |file: &File| self.text(file.path, file.path_len);
+        if let Some(equal) = self.files.iter().find(|file| known(file) == seen || known(file) == real) {
+            return Some(equal);
+        }
+        let name = |path: &'_ [u8]| path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
+        let mut named = self.files.iter().filter(|file| {
+            let known = known(file);
+            known.get(name(known)..) == real.get(name(real)..)
+        });
+        named.next().filter(|_| named.next().is_none())
+    }
 }
 
 fn read() -> Option<World> {
