@@ -214,7 +214,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
     assert!(
-        unseen.status.code() == Some(1) && out(&unseen).contains("should hold, hold? Unknown: 1 without a result."),
+        unseen.status.code() == Some(1) && out(&unseen).contains("expected to hold? Unknown: 1 without a result."),
         "{}",
         out(&unseen)
     );

@@ -146,7 +146,7 @@ fn a_filter_that_matches_nothing_names_what_is_near() {
     for args in [&["isa"][..], &["inspect", "--kernels"]] {
         let (code, _, errors) = run(args[0], &path, &[&args[1..], &["--kernel", "mul_mat_vec_q<Q4_0"]].concat());
         assert_eq!(code, 2, "{args:?}");
-        assert!(errors.contains("near it: mul_mat_vec_q<Q4_K,1"), "{errors}");
+        assert!(errors.contains("similar: mul_mat_vec_q<Q4_K,1"), "{errors}");
         let (code, out, errors) = run(args[0], &path, &[&args[1..], &["--kernel", "mul_mat_vec_q<Q4_K"]].concat());
         assert_eq!(code, 0, "{args:?}: {errors}");
         assert!(out.contains("mul_mat_vec_q"), "{out}");

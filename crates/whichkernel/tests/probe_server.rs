@@ -284,7 +284,7 @@ fn two_lanes_of_one_server() {
     assert!(why.starts_with("B: the server ended before it answered") && why.contains("no-such-option"), "{why}");
     assert!(answer["lanes"][1]["answer"].is_null() && answer["lengths"] == Value::Array(vec![]));
     for (lanes, command, word) in [
-        (&["A=X=1", "B="][..], &["x", "{X}"][..], "sets no X"),
+        (&["A=X=1", "B="][..], &["x", "{X}"][..], "does not set X"),
         (&["A="][..], &["x"][..], "specify --lane twice"),
         (&["A=", "B="][..], &["x", "--port", "8080"][..], "{port}"),
     ] {
