@@ -548,3 +548,38 @@ fn spirv_is_listed_counted_recorded_and_no_code_of_amds() {
     };
     assert_eq!((counted(None), counted(Some("matrix"))), (Some(3.into()), Some(3.into())));
 }
+
+/// Files of a catalog as rocBLAS writes them, which the fuzzer starts from.
+fn catalog(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dev/fuzz/corpus/catalog").join(name)).unwrap()
+}
+
+#[test]
+fn a_catalog_file_lists_its_solutions_and_says_what_is_for_a_card() {
+    let place = Place::new();
+    let (leaf, root) = (place.file("leaf.dat", &catalog("leaf")), place.file("root.dat", &catalog("lazy_root")));
+    let (answer, code, said) = json(&leaf);
+    assert_eq!((answer["form"].as_str(), code, said.as_str()), (Some("catalog"), 0, ""), "{answer}");
+    let target = answer["targets"][0]["target"].as_str().expect("a target").to_owned();
+    assert_eq!(answer["solutions"], answer["targets"][0]["solutions"]);
+    let has = |path: &Path, target: &str| inspect(path, &["--has-target", target]);
+    assert_eq!(has(&leaf, &target).status.code(), Some(0));
+    assert_eq!(has(&leaf, "sm_90").status.code(), Some(1), "a catalog of AMD's library");
+    let rows = inspect(&leaf, &["--kernels", "--gpu", &target, "--format", "json"]);
+    let rows = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &rows.stdout);
+    assert_eq!(rows["rows"].as_array().map(Vec::len), rows["asked"]["own"].as_u64().map(|own| own as usize));
+    assert!(text(&inspect(&leaf, &["--kernels"])).contains(rows["rows"][0]["kernel"].as_str().expect("a kernel")));
+    // The solutions of a root are in other files: nothing is known about them.
+    let (answer, ..) = json(&root);
+    assert_eq!(answer["solutions"], 0);
+    assert!(answer["leaves"].as_u64().is_some_and(|leaves| leaves > 0), "{answer}");
+    // Not read by this option, damaged, and a filter that matches nothing.
+    for (path, option) in [(&leaf, ["--bundles"].as_slice()), (&leaf, &["--kernel", "no_such_kernel"])] {
+        let refused = inspect(path, option);
+        assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(2), b"".as_slice()), "{option:?}");
+    }
+    let cut = place.file("cut.dat", &catalog("leaf")[..200]);
+    let refused = inspect(&cut, &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cut.dat"), "{refused:?}");
+}
