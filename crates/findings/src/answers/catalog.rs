@@ -175,3 +175,36 @@ impl CatalogAsked {
         CatalogAsked { target: wanted.to_string(), found, own, any, leaves }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solution(kernel: &str, processor: Option<&str>) -> Solution {
+        Solution { kernel: kernel.into(), processor: processor.map(str::to_owned), ..Solution::default() }
+    }
+
+    #[test]
+    fn solutions_of_a_target_are_told_from_those_for_any_gpu() {
+        let solutions = vec![solution("a", Some("gfx1201")), solution("a", Some("gfx1201")), solution("b", None)];
+        let catalog = Catalog { solutions, library: None };
+        let asked = |gpu: &str| {
+            let wanted = Arch::parse(gpu).expect(gpu);
+            let answer = CatalogAnswer::new("x.dat".into(), 1, &catalog, Some(&wanted));
+            assert_eq!((answer.solutions, answer.kernels, answer.targets.len()), (3, 2, 2));
+            let asked = answer.asked.expect("asked");
+            (asked.found, asked.own, asked.any)
+        };
+        assert_eq!(asked("rx-9070-xt"), (CatalogFound::Own, 2, 1));
+        assert_eq!(asked("gfx1100"), (CatalogFound::Any, 0, 1));
+        assert_eq!(asked("sm_90"), (CatalogFound::Nothing, 0, 0));
+    }
+
+    #[test]
+    fn only_a_map_with_a_catalogs_key_is_a_catalog() {
+        assert!(is_catalog(b"\x82\xa9solutions\x90".as_slice()));
+        for other in [b"".as_slice(), b"\x81", b"\x81\xa4name\xa1x", b"GGUF\x03", b"\x7fELF", b"\x81\xa9solu"] {
+            assert!(!is_catalog(other), "{other:?}");
+        }
+    }
+}
