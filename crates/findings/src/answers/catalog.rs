@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn only_a_map_with_a_catalogs_key_is_a_catalog() {
-        assert!(is_catalog(b"\x82\xa9solutions\x90".as_slice()));
+        assert!(is_catalog(&b"\x82\xa9solutions\x90".as_slice()));
         for other in [b"".as_slice(), b"\x81", b"\x81\xa4name\xa1x", b"GGUF\x03", b"\x7fELF", b"\x81\xa9solu"] {
-            assert!(!is_catalog(other), "{other:?}");
+            assert!(!is_catalog(&other), "{other:?}");
         }
     }
 }
