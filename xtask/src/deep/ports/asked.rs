@@ -110,7 +110,7 @@ pub fn questions() -> Vec<Asked> {
         add("probe", &format!("--lang ja probe --replay {INSIDE}/recorded/{server} --format json"));
     }
     let ledger = format!("--ledger {INSIDE}/ledger");
-    for line in ["ledger list", "ledger show 1", "ledger verify", "ledger verify --format json"] {
+    for line in ["ledger list", "ledger show 1", "ledger verify", "ledger verify --format json", "ledger export"] {
         add("ledger", &format!("{ledger} {line}"));
     }
     add("check", &format!("{ledger} check field-notes"));
@@ -127,7 +127,6 @@ pub fn questions() -> Vec<Asked> {
     write("why --model", "", "why --model {}/model.gguf --gpu 9070xt --format json");
     write("why --model", "", "--lang ja why --model {}/model.gguf --gpu 9070xt");
     write("ledger", "", &format!("--ledger {{}}/imported ledger import {INSIDE}/archive.json"));
-    write("ledger", "exported.json", "--ledger {}/imported ledger export {}/exported.json");
     write("report", "report", &format!("{ledger} report field-notes --out {{}}/report"));
     write("atlas", "atlas", &format!("atlas {clone} --out {{}}/atlas --gpu rx-9070-xt --type Q4_K"));
     write("man", "man", "man {}/man");
