@@ -39,7 +39,7 @@ cargo xtask COMMAND
   changes REPO DIR [--since RELEASE]
                    the list of releases at which a path changed, from an atlas of a clone of llama.cpp in DIR
   dist [--binary FILE] [--out DIR] [KIND...]
-                   the packages of a release: tar.gz, deb, rpm, wheel, container image, manifests
+                   the packages of a release: tar.gz, deb, rpm, wheel, container image, web page, manifests
   dist-check DIR [ROOT.tar...]
                    installs these packages into clean roots, asks each, and prints the seconds (needs root)
   web [--out DIR]  the web page with its WebAssembly module

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 /// Rust for this machine, for arm64 and for WebAssembly; the rest as named above.
 const PACKAGES: &str = "ca-certificates,cargo,rustc,rust-src,libstd-rust-dev-wasm32,libstd-rust-dev:arm64,clang,llvm,lld,gcc,libc6-dev,\
-gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64-win32,g++-mingw-w64-x86-64-win32,wine64,qemu-user";
+gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64-win32,g++-mingw-w64-x86-64-win32,wine64,qemu-user,git";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Port {
@@ -118,6 +118,11 @@ impl Root {
         Ok(Root(dir))
     }
 
+    /// The outside path of a file in the root.
+    pub fn path(&self, inside: &str) -> PathBuf {
+        self.0.join(inside)
+    }
+
     /// A command in the root, with this tree, the registry and the results bound into it; the binds end with the command.
     pub fn command(&self, place: &str, words: &[&str]) -> Command {
         const ENTER: &str = "set -e; root=$1; place=$2; shift 2
@@ -136,11 +141,13 @@ impl Root {
 
     /// Builds a release for a port and returns its program (for WebAssembly, the directory of the results). `more`: variables for the build.
     pub fn build(&self, port: Port, more: &[(&str, String)]) -> anyhow::Result<PathBuf> {
-        let fetched = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["fetch", "--locked", "--target", port.target()])
-            .current_dir(top())
-            .status()?;
-        ensure!(fetched.success(), "cargo fetch failed");
+        fetch(&["--target", port.target()], &top())?;
+        if port == Port::Windows {
+            // What the standard library depends on. Cargo reads settings from where it runs: those of the library would name
+            // Debian's copies, which the build below does not look for.
+            let manifest = self.path("usr/lib/rustlib/src/rust/library/std/Cargo.toml");
+            fetch(&["--manifest-path", &manifest.display().to_string()], Path::new("/"))?;
+        }
         let mut words = vec!["cargo"];
         words.extend(port.cargo());
         words.extend(["--release", "--locked", "--offline", "--target", port.target()]);
@@ -154,6 +161,13 @@ impl Root {
         let results = target().join(port.target()).join("release");
         Ok(if port == Port::Wasm { results } else { results.join(port.program()) })
     }
+}
+
+fn fetch(more: &[&str], from: &Path) -> anyhow::Result<()> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["fetch", "--quiet", "--locked"]).args(more).current_dir(from).env("RUSTC_BOOTSTRAP", "1");
+    ensure!(cargo.status()?.success(), "cargo fetch {} failed", more.join(" "));
+    Ok(())
 }
 
 /// Where the results are, outside and (as `/target`) inside.

@@ -93,6 +93,14 @@ impl Site {
         self.single = frame::single(&self.pages.iter().collect::<Vec<_>>(), &self.files, study);
     }
 
+    /// Adds the web page's module, so that the pages next to the picture of all releases answer questions and read files.
+    pub fn add_module(&mut self, module: impl IntoIterator<Item = (&'static str, Vec<u8>)>) {
+        for (name, text) in crate::web::web(&crate::web::embedded(), true) {
+            self.files.insert(format!("web/{name}"), text.into_bytes());
+        }
+        self.files.extend(module.into_iter().map(|(name, bytes)| (format!("web/{name}"), bytes)));
+    }
+
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }

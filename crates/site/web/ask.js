@@ -327,13 +327,14 @@ document.addEventListener("DOMContentLoaded", () => {
       change({ gpu, type, tokens, version });
     };
   }
-  $("gguf").addEventListener("change", async () => {
-    const [file] = $("gguf").files;
+  async function model(file) {
     if (!file) return;
     try {
-      const found = await wk.ask({ ask: "open", name: file.name, gpu: null }, file);
-      if (found.error || !found.main_type) {
-        $("as-type").textContent = say(found.error) || t("This is not a model file.", "モデルファイルではありません。");
+      // Only a model is read: a library may have gigabytes.
+      const is = (await file.slice(0, 4).text()) === "GGUF";
+      const found = is ? await wk.ask({ ask: "open", name: file.name, gpu: null }, file) : {};
+      if (!found.main_type) {
+        $("as-type").textContent = (found.error && say(found.error)) || t("This is not a model file.", "モデルファイルではありません。");
         $("as-type").className = "as bad";
         return;
       }
@@ -341,6 +342,12 @@ document.addEventListener("DOMContentLoaded", () => {
     } catch (error) {
       if (error) broken(error);
     }
+  }
+  $("gguf").addEventListener("change", () => model($("gguf").files[0]));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    model(event.dataTransfer.files[0]);
   });
   $("see").onclick = () => {
     const open = $("lines").hidden;

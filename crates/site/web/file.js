@@ -21,6 +21,17 @@ document.addEventListener("DOMContentLoaded", () => {
     $("broken").hidden = false;
     $("broken-why").textContent = error.message || error;
   }
+  /** Something that is not one file: what was shown before goes away. */
+  function refuse(name, why) {
+    turn++;
+    wk.stop();
+    shown = null;
+    $("fname").textContent = name;
+    $("fsize").textContent = "";
+    $("fstate").textContent = t("not read", "未読");
+    show("none");
+    broken(why);
+  }
   function progress({ read, size }) {
     // The code is read first, then the whole file once more for its hash.
     const share = Math.min(99, Math.round((read / (2 * size)) * 100));
@@ -54,7 +65,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   function result(found) {
     shown = found;
-    shown.answer = JSON.parse(found.json);
+    shown.answer = found.json ? JSON.parse(found.json) : null;
     show("result");
     draw();
     document.body.dataset.shown = String(turn);
@@ -100,8 +111,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function draw() {
     if (!shown) return;
-    const model = shown.kind === "model";
-    const word = model ? null : shown.word;
+    const whole = shown.kind === "file";
+    const word = shown.word;
     const mark = { yes: ["v-yes", "g-confirmed"], no: ["v-no", "g-refuted"], "not-known": ["v-unknown", "g-unresolved"] }[word];
     $("mark").toggleAttribute("hidden", !mark);
     if (mark) {
@@ -112,17 +123,20 @@ document.addEventListener("DOMContentLoaded", () => {
     $("detail").textContent = say(shown.detail);
     $("copy-cmd").dataset.copy = shown.command;
     $("fsize").textContent = number(file.size) + " " + t("bytes", "バイト");
-    $("fstate").textContent = model ? t("header only", "ヘッダーのみ読み取り")
-      : shown.complete ? t("read in full", "全体を読了") : t("not read in full", "一部のみ読了");
+    $("fstate").textContent = shown.kind === "model" ? t("header only", "ヘッダーのみ読み取り")
+      : shown.kind === "package" ? t("not read", "未読")
+        : shown.complete || shown.kind === "catalog" ? t("read in full", "全体を読了") : t("not read in full", "一部のみ読了");
+    $("save").hidden = !shown.json;
     $("s-advice").hidden = !(shown.advice || []).length;
     $("advice").replaceChildren(...(shown.advice || []).map((it) => el("li", {}, say(it))));
-    $("s-types").hidden = !model;
-    $("s-targets").hidden = model || !shown.targets.length;
-    $("s-coverage").hidden = model || !(shown.bytes.scanned || shown.bytes.not_understood);
-    if (model) {
-      $("s-kernels").hidden = true;
-      return types();
-    }
+    $("s-types").hidden = shown.kind !== "model";
+    $("s-catalog").hidden = shown.kind !== "catalog";
+    $("s-targets").hidden = !whole || !shown.targets.length;
+    $("s-coverage").hidden = !whole || !(shown.bytes.scanned || shown.bytes.not_understood);
+    if (!whole) $("s-kernels").hidden = true;
+    if (shown.kind === "model") return types();
+    if (shown.kind === "catalog") return catalog();
+    if (!whole) return;
     targets();
     coverage();
     census();
@@ -217,6 +231,24 @@ document.addEventListener("DOMContentLoaded", () => {
         : t(`${number(found.length)} of ${number(rows.length)} shown.`, `${number(rows.length)} 件中 ${number(found.length)} 件を表示。`);
   }
 
+  /** The solutions of a catalog: by target, and those whose kernel matches the search. */
+  function catalog() {
+    const { answer } = shown;
+    const any = t("any GPU", "すべての GPU");
+    $("ctargets").replaceChildren(...answer.targets.map((it) => el("tr", answer.asked && it.target === answer.asked.target ? { class: "mine" } : {}, [
+      el("th", { scope: "row" }, el("code", {}, it.target || any)), el("td", { class: "num" }, number(it.solutions)), el("td", { class: "num" }, number(it.kernels)),
+    ])));
+    const wanted = $("cq").value.toLowerCase().replace(/\s+/g, "");
+    const found = answer.rows.filter((it) => !wanted || it.kernel.toLowerCase().includes(wanted));
+    $("csolutions").replaceChildren(...found.slice(0, ROWS).map((it) => el("tr", {}, [
+      el("th", { scope: "row", class: "mono" }, it.kernel), el("td", {}, el("code", {}, it.target || any)),
+      el("td", { class: "hide-narrow" }, it.macro_tile.join("×")), el("td", { class: "num hide-narrow" }, number(it.depth_u)), el("td", { class: "hide-narrow" }, it.types.join(" ")),
+    ])));
+    $("ccount").textContent = found.length > ROWS
+      ? t(`${number(found.length)} of ${number(answer.solutions)} match; the first ${ROWS} are shown.`, `${number(answer.solutions)} 件中 ${number(found.length)} 件が一致。先頭の ${ROWS} 件を表示。`)
+      : t(`${number(found.length)} of ${number(answer.solutions)} shown.`, `${number(answer.solutions)} 件中 ${number(found.length)} 件を表示。`);
+  }
+
   function types() {
     const { answer } = shown;
     const role = {
@@ -247,10 +279,12 @@ document.addEventListener("DOMContentLoaded", () => {
     wk.apply();
     if (!shown) return;
     const mine = ++turn;
-    const again = shown.kind === "model" ? { ask: "open", name: file.name, gpu: $("card").value || null } : { ask: "serves", gpu: $("card").value || null };
+    // Only the report of a library is kept; a header, a catalog or the name of a package is read again.
+    const afresh = shown.kind !== "file";
+    const again = { ask: afresh ? "open" : "serves", name: file.name, gpu: $("card").value || null };
     const before = shown.list;
     try {
-      const found = await wk.ask(again, shown.kind === "model" ? file : undefined);
+      const found = await wk.ask(again, afresh ? file : undefined);
       if (mine !== turn || found.error) return;
       const kept = shown.kernels;
       result(found);
@@ -275,8 +309,13 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("drop", (event) => {
     event.preventDefault();
     $("drop").classList.remove("over");
-    const dropped = event.dataTransfer.files[0];
-    if (dropped) open(dropped);
+    // A browser gives a directory as a file that can't be read.
+    const item = event.dataTransfer.items[0];
+    const entry = item && item.webkitGetAsEntry && item.webkitGetAsEntry();
+    const dropped = event.dataTransfer.files;
+    if (entry && entry.isDirectory) refuse(entry.name, t("This is a directory. Drop one file of it.", "フォルダーです。中のファイルを 1 つドロップしてください。"));
+    else if (dropped.length > 1) refuse(dropped[0].name + " …", t("These are several files. Drop one at a time.", "ファイルが複数あります。1 つずつドロップしてください。"));
+    else if (dropped.length) open(dropped[0]);
   });
   const reset = () => {
     turn++;
@@ -294,6 +333,7 @@ document.addEventListener("DOMContentLoaded", () => {
     URL.revokeObjectURL(link.href);
   };
   $("kq").addEventListener("input", list);
+  $("cq").addEventListener("input", catalog);
   $("kstub").addEventListener("change", list);
   $("card").addEventListener("change", cardChanged);
   document.addEventListener("wk-lang", draw);

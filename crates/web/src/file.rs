@@ -1,7 +1,7 @@
 //! A file on the second page: does it have code for a card, what else is in it, its kernels, its instructions.
 
-use crate::model;
 use crate::said::{Said, both, message};
+use crate::{catalog, model};
 use answer::Answer as _;
 use codeobject::{Bundle, ReadAt};
 use evidence::{Conclusion, Word};
@@ -12,7 +12,7 @@ use findings::kernel_rows::{JsonRows, KernelRows, RowText};
 use findings::select::Select;
 use findings::shipped::{completeness, presence};
 use gpu::{Arch, How};
-use inventory::{File, FileReport, Form, Nothing, Options, Serves, inspect};
+use inventory::{File, FileReport, Form, Nothing, Options, Pack, Serves, inspect};
 use report::{conclusion_text, gaps, thousands};
 use say::shell::CommandLine;
 use say::{Message, Say as _, say};
@@ -34,6 +34,8 @@ pub struct Opened {
 pub enum Shown {
     File(Box<About>),
     Model(Box<model::About>),
+    Catalog(Box<catalog::About>),
+    Package(Box<Package>),
 }
 
 /// A file, for one GPU or for none.
@@ -98,11 +100,54 @@ pub struct Counted {
     completeness: Said,
 }
 
+/// An archive or package, which the page does not unpack.
+#[derive(Debug, Serialize)]
+pub struct Package {
+    kind: &'static str,
+    command: String,
+    word: &'static str,
+    verdict: Said,
+    detail: Said,
+    advice: Vec<Said>,
+}
+
+impl Package {
+    fn new(name: &str, pack: Pack) -> Package {
+        let what = match pack {
+            Pack::Ar => say!("web-package-ar"),
+            Pack::Deb => say!("web-package-deb"),
+            Pack::Zip => say!("web-package-zip"),
+            Pack::Tar => say!("web-package-tar"),
+            Pack::Compressed => say!("web-package-compressed"),
+            Pack::Rpm => say!("web-package-rpm"),
+        };
+        let mut advice = vec![say!("web-package-unpack")];
+        // The command line tool refuses RPM packages, too.
+        if pack != Pack::Rpm {
+            advice.push(say!("web-package-command", name));
+        }
+        Package {
+            kind: "package",
+            command: CommandLine::new("whichkernel inspect {}", [name]).to_string(),
+            word: "not-known",
+            verdict: message(&say!("web-package", what)),
+            detail: message(&say!("web-package-why")),
+            advice: advice.iter().map(message).collect(),
+        }
+    }
+}
+
 impl Opened {
     /// Reads a whole file, or the header of a model.
     pub fn read(name: &str, source: Arc<dyn ReadAt + Send>, gpu: Option<&str>) -> say::Result<(Option<Opened>, Shown)> {
         if let Some(about) = model::read(name, source.as_ref(), gpu)? {
             return Ok((None, Shown::Model(Box::new(about))));
+        }
+        if let Some(about) = catalog::read(name, source.as_ref(), gpu)? {
+            return Ok((None, Shown::Catalog(Box::new(about))));
+        }
+        if let Some(pack) = Pack::of(source.as_ref()) {
+            return Ok((None, Shown::Package(Box::new(Package::new(name, pack)))));
         }
         let file = File::given(Path::new(name), source);
         let step = |_: Option<&Bundle>, ()| Ok::<(), say::Error>(());
@@ -302,6 +347,6 @@ impl Verdict {
 }
 
 /// A card's name for readers.
-fn card(name: &str) -> String {
+pub(crate) fn card(name: &str) -> String {
     source::Device::find(name).map_or_else(|_| name.to_owned(), |device| device.title())
 }

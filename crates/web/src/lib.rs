@@ -9,6 +9,7 @@
 #[cfg(target_arch = "wasm32")]
 mod abi;
 mod ask;
+mod catalog;
 mod file;
 mod model;
 mod said;

@@ -60,6 +60,7 @@ kinds! {
     "explain" => source::explain::Explained<'_>,
     "explain-choices" => source::choices::Choices,
     "inspect-model" => source::model::ModelAnswer<'_>,
+    "inspect-catalog" => findings::answers::CatalogAnswer,
     "watch" => watch::Watched,
     "why" => why::Answer,
     "history" => source::answers::HistoryAnswer,

@@ -25,6 +25,7 @@ mod pages;
 mod platform;
 mod status;
 mod verbs;
+mod web_module;
 
 use clap::FromArgMatches as _;
 use command_line::Cli;

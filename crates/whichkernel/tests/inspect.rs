@@ -548,3 +548,38 @@ fn spirv_is_listed_counted_recorded_and_no_code_of_amds() {
     };
     assert_eq!((counted(None), counted(Some("matrix"))), (Some(3.into()), Some(3.into())));
 }
+
+/// Files of a catalog as rocBLAS writes them, which the fuzzer starts from.
+fn catalog(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dev/fuzz/corpus/catalog").join(name)).unwrap()
+}
+
+#[test]
+fn a_catalog_file_lists_its_solutions_and_says_what_is_for_a_card() {
+    let place = Place::new();
+    let (leaf, root) = (place.file("leaf.dat", &catalog("leaf")), place.file("root.dat", &catalog("lazy_root")));
+    let (answer, code, said) = json(&leaf);
+    assert_eq!((answer["form"].as_str(), code, said.as_str()), (Some("catalog"), 0, ""), "{answer}");
+    assert_eq!((&answer["solutions"], &answer["targets"][0]["solutions"]), (&Value::from(1), &Value::from(1)));
+    let has = |path: &Path, target: &str| inspect(path, &["--has-target", target]).status.code();
+    // Its solution is for any GPU, if the code is there.
+    assert_eq!([has(&leaf, "gfx1201"), has(&leaf, "sm_90")], [Some(2), Some(1)], "a catalog of AMD's library");
+    let rows = inspect(&leaf, &["--kernels", "--gpu", "9070xt", "--format", "json"]);
+    let rows = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &rows.stdout);
+    assert_eq!((rows["asked"]["found"].as_str(), rows["rows"].as_array().map(Vec::len)), (Some("any"), Some(1)));
+    assert!(text(&inspect(&leaf, &["--kernels"])).contains(rows["rows"][0]["kernel"].as_str().expect("a kernel")));
+    // The solutions of a root are in other files: nothing is known about them.
+    let (answer, ..) = json(&root);
+    assert_eq!(answer["solutions"], 0);
+    assert_eq!(answer["leaves"], 1, "{answer}");
+    assert_eq!([has(&root, "gfx1201"), has(&root, "gfx1100")], [Some(2), Some(1)]);
+    // Not read by this option, damaged, and a filter that matches nothing.
+    for (path, option) in [(&leaf, ["--bundles"].as_slice()), (&leaf, &["--kernel", "no_such_kernel"])] {
+        let refused = inspect(path, option);
+        assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(2), b"".as_slice()), "{option:?}");
+    }
+    let cut = place.file("cut.dat", &catalog("leaf")[..200]);
+    let refused = inspect(&cut, &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cut.dat"), "{refused:?}");
+}

@@ -166,6 +166,57 @@ fn a_model_is_read_from_its_header() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
+/// Opens a file and returns the kind of answer, the verdict and whether the page shows an error.
+fn opened(browser: &mut Browser, page: &Path, file: &Path) -> (Value, String) {
+    browser.open(&format!("{}#lang=en&card=rx-9070-xt", address(page, "file.html")));
+    browser.until("document.body.dataset.ready === '1'");
+    browser.choose("#choose", &[file]);
+    browser.until("document.body.dataset.shown === '1' || !document.querySelector('#broken').hidden");
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let answer = ask(browser, &json!({"ask": "open", "name": name, "gpu": "rx-9070-xt"}));
+    let shown = browser.eval("document.querySelector('#verdict').textContent");
+    (answer, shown.as_str().unwrap().to_owned())
+}
+
+#[test]
+fn catalogs_are_listed_and_packages_are_refused_by_name() {
+    let Some(page) = page() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let put = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dev/fuzz/corpus/catalog");
+    let mut browser = Browser::start();
+    for (name, part) in [("leaf.dat", "leaf"), ("root.dat", "lazy_root")] {
+        let file = put(name, &std::fs::read(corpus.join(part)).unwrap());
+        let (answer, shown) = opened(&mut browser, page, &file);
+        let flags = ["inspect", name, "--kernels", "--gpu", "rx-9070-xt"];
+        same(name, &answer["json"], &printed(dir.path(), &flags));
+        assert_eq!(answer["verdict"]["en"].as_str(), Some(shown.as_str()));
+        let listed = browser.eval("document.querySelectorAll('#csolutions tr').length");
+        let rows: Value = serde_json::from_str(answer["json"].as_str().unwrap()).unwrap();
+        assert_eq!(listed.as_u64(), rows["rows"].as_array().map(|rows| rows.len() as u64), "{name}");
+    }
+    for (name, bytes, kind) in [
+        ("a.whl", b"PK\x03\x04".as_slice(), "zip archive"),
+        ("a.deb", b"!<arch>\ndebian-binary   ", "Debian package"),
+        ("a.tar.gz", b"\x1f\x8b\x08", "compressed file"),
+        ("a.rpm", b"\xed\xab\xee\xdb", "RPM package"),
+        ("a.a", b"!<arch>\n", "static library"),
+    ] {
+        let (answer, shown) = opened(&mut browser, page, &put(name, bytes));
+        assert_eq!(answer["kind"], "package", "{name}: {answer}");
+        assert!(shown.contains(kind), "{name}: {shown}");
+    }
+    // Cut off: an error instead of an empty list.
+    let cut = put("cut.dat", &std::fs::read(corpus.join("leaf")).unwrap()[..200]);
+    let (answer, _) = opened(&mut browser, page, &cut);
+    assert!(answer["error"]["ja"].as_str().is_some_and(|why| !why.is_empty()), "{answer}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
 #[test]
 fn every_page_reads_in_both_languages_and_themes_at_every_width() {
     let Some(page) = page() else { return };

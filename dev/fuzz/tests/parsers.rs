@@ -25,6 +25,7 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("evidence/src/observation.rs", "ledger_archive"),
     ("export/src/parquet/read.rs", "parquet"),
     ("export/src/timeline.rs", "launch_trace"),
+    ("findings/src/answers/catalog.rs", "catalog"),
     ("gguf/src/read.rs", "gguf"),
     ("isa/src/decode.rs", "isa"),
     ("launch/src/lines.rs", "record"),
@@ -42,6 +43,7 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("vulkan/src/run.rs", "vulkan_trace"),
     ("watch/src/imports/mod.rs", "profile"),
     ("watch/src/record.rs", "record"),
+    ("web/src/catalog.rs", "catalog"),
     ("web/src/file.rs", "inspect"),
     ("web/src/model.rs", "gguf"),
 ];

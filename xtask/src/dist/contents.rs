@@ -99,14 +99,15 @@ fn answered(binary: &Path, args: &[&str], home: &Path) -> anyhow::Result<Vec<u8>
     Ok(stdout)
 }
 
-fn files(dir: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+/// The files of a directory without its subdirectories, sorted by name.
+pub fn files(dir: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         found.push((name, fs::read(&path)?));
     }
-    ensure!(!found.is_empty(), "whichkernel man wrote no page");
+    ensure!(!found.is_empty(), "{}: no file", dir.display());
     found.sort();
     Ok(found)
 }

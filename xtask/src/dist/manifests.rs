@@ -22,11 +22,14 @@ pub fn files(release: &Release, out: &Path) -> anyhow::Result<Vec<Package>> {
         put("nix/package.nix", nix(release, &url, &sum));
         put("homebrew/whichkernel.rb", homebrew(release, &url, &sum));
     }
-    let windows = format!("{}-{}-x86_64-pc-windows-gnu.zip", release.name, release.version);
+    let stem = format!("{}-{}-x86_64-pc-windows-gnu", release.name, release.version);
+    let windows = format!("{stem}.zip");
     if let Ok(bytes) = fs::read(out.join(&windows)) {
         let (url, sum) = (release.address(&windows), sha256(&bytes));
-        put("scoop/whichkernel.json", scoop(release, &url, &sum)?);
-        put("winget/whichkernel.yaml", winget(release, &url, &sum));
+        put("scoop/whichkernel.json", scoop(release, &stem, &url, &sum)?);
+        for (name, text) in winget(release, &stem, &url, &sum) {
+            put(&format!("winget/whichkernel.whichkernel{name}.yaml"), text);
+        }
     }
     Ok(made)
 }
@@ -127,44 +130,55 @@ end
     )
 }
 
-fn scoop(release: &Release, url: &str, sum: &str) -> serde_json::Result<String> {
+fn scoop(release: &Release, stem: &str, url: &str, sum: &str) -> serde_json::Result<String> {
     let manifest = json!({
         "version": release.version,
         "description": release.summary,
         "homepage": release.repository,
         "license": "MIT|Apache-2.0",
         "architecture": { "64bit": { "url": url, "hash": sum } },
+        "extract_dir": stem,
         "bin": "whichkernel.exe",
     });
     Ok(serde_json::to_string_pretty(&manifest)? + "\n")
 }
 
-fn winget(release: &Release, url: &str, sum: &str) -> String {
+/// The three files that winget's repository asks for: <https://github.com/microsoft/winget-pkgs/tree/master/doc/manifest>.
+fn winget(release: &Release, stem: &str, url: &str, sum: &str) -> [(&'static str, String); 3] {
     let Release { version, summary, repository, .. } = release;
-    format!(
-        r#"# Made by `cargo xtask dist`.
-PackageIdentifier: whichkernel.whichkernel
-PackageVersion: {version}
-PackageLocale: en-US
+    let file = |kind: &str, body: String| {
+        format!(
+            "# Made by `cargo xtask dist`.\nPackageIdentifier: whichkernel.whichkernel\nPackageVersion: {version}\n{body}\
+             ManifestType: {kind}\nManifestVersion: 1.6.0\n"
+        )
+    };
+    let locale = format!(
+        r#"PackageLocale: en-US
 Publisher: The whichkernel authors
 PackageName: whichkernel
 PackageUrl: {repository}
 License: MIT OR Apache-2.0
 ShortDescription: {summary}
-Description: {DESCRIPTION}
+Description: "{DESCRIPTION}"
+"#
+    );
+    let installer = format!(
+        r#"InstallerType: zip
+NestedInstallerType: portable
+NestedInstallerFiles:
+  - RelativeFilePath: {stem}\whichkernel.exe
+    PortableCommandAlias: whichkernel
 Installers:
   - Architecture: x64
-    InstallerType: zip
-    NestedInstallerType: portable
-    NestedInstallerFiles:
-      - RelativeFilePath: whichkernel.exe
-        PortableCommandAlias: whichkernel
     InstallerUrl: {url}
     InstallerSha256: {sum}
-ManifestType: singleton
-ManifestVersion: 1.6.0
 "#
-    )
+    );
+    [
+        ("", file("version", "DefaultLocale: en-US\n".to_owned())),
+        (".locale.en-US", file("defaultLocale", locale)),
+        (".installer", file("installer", installer)),
+    ]
 }
 
 #[cfg(test)]
@@ -211,7 +225,16 @@ mod tests {
         let all = files(&release, out.path()).unwrap();
         let scoop: Value = serde_json::from_slice(&all[3].bytes).unwrap();
         assert_eq!(scoop["architecture"]["64bit"]["hash"], sha256(b"windows"));
-        assert!(String::from_utf8_lossy(&all[4].bytes).contains(&sha256(b"windows")));
+        assert_eq!(scoop["extract_dir"], "whichkernel-1.2.3-x86_64-pc-windows-gnu");
+        let winget: Vec<(&str, String)> = all[4..]
+            .iter()
+            .map(|file| (file.name.as_str(), String::from_utf8_lossy(&file.bytes).into_owned()))
+            .collect();
+        assert_eq!(winget.iter().filter(|(_, text)| text.contains("PackageVersion: 1.2.3\n")).count(), 3);
+        let (name, installer) = winget.last().unwrap();
+        assert_eq!(*name, "manifests/winget/whichkernel.whichkernel.installer.yaml");
+        assert!(installer.contains(&sha256(b"windows")));
+        assert!(installer.contains("whichkernel-1.2.3-x86_64-pc-windows-gnu\\whichkernel.exe"), "{installer}");
     }
 
     #[test]

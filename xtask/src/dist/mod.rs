@@ -18,6 +18,7 @@ mod sbom;
 mod tarball;
 mod third_party;
 pub mod trial;
+mod web_page;
 mod wheel;
 mod windows;
 
@@ -31,17 +32,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub const USAGE: &str = "\
-cargo xtask dist [--binary FILE] [--windows FILE] [--arm64 FILE] [--out DIR] [--quick] [KIND...]
+cargo xtask dist [--binary FILE] [--windows FILE] [--arm64 FILE] [--page DIR] [--out DIR] [--quick] [KIND...]
 
-  KIND          tar, deb, rpm, wheel, oci, windows, arm64, manifests; without one, all for x86-64 Linux
+  KIND          tar, deb, rpm, wheel, oci, web, windows, arm64, manifests; without one, all but windows and arm64
   --binary FILE package this program instead of building one; the tree may then have changes
   --windows FILE, --arm64 FILE
                 the same for the programs of other systems, which `cargo xtask ports` builds (needs root)
+  --page DIR    package this web page, which `cargo xtask web` made, instead of building one
   --out DIR     where to (target/dist/packages)
   --quick       compress fast: larger packages, for tests
 ";
 
-const KINDS: [&str; 8] = ["tar", "deb", "rpm", "wheel", "oci", "windows", "arm64", "manifests"];
+const KINDS: [&str; 9] = ["tar", "deb", "rpm", "wheel", "oci", "web", "windows", "arm64", "manifests"];
 /// Those that need a root with another toolchain.
 const OTHER_SYSTEMS: [&str; 2] = ["windows", "arm64"];
 
@@ -49,6 +51,7 @@ struct Options {
     binary: Option<PathBuf>,
     windows: Option<PathBuf>,
     arm64: Option<PathBuf>,
+    page: Option<PathBuf>,
     out: PathBuf,
     effort: compress::Effort,
     kinds: Vec<String>,
@@ -57,7 +60,7 @@ struct Options {
 fn options(args: &[String]) -> anyhow::Result<Options> {
     let out = build::top().join("target/dist/packages");
     let effort = compress::Effort::Small;
-    let mut options = Options { binary: None, windows: None, arm64: None, out, effort, kinds: Vec::new() };
+    let mut options = Options { binary: None, windows: None, arm64: None, page: None, out, effort, kinds: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value\n{USAGE}"));
@@ -65,6 +68,7 @@ fn options(args: &[String]) -> anyhow::Result<Options> {
             "--binary" => options.binary = Some(value()?.into()),
             "--windows" => options.windows = Some(value()?.into()),
             "--arm64" => options.arm64 = Some(value()?.into()),
+            "--page" => options.page = Some(value()?.into()),
             "--out" => options.out = value()?.into(),
             "--quick" => options.effort = compress::Effort::Quick,
             kind if KINDS.contains(&kind) => options.kinds.push(kind.to_owned()),
@@ -89,6 +93,11 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let needed = glibc::needed(&binary)?;
     println!("{} needs glibc {needed} (at most {})", binary.display(), glibc::FLOOR);
     let contents = Contents::collect(&release, &binary, &binary)?;
+    let page = match &options.page {
+        Some(dir) => contents::files(dir)?,
+        None if options.kinds.iter().any(|kind| kind == "web") => crate::web::files(&build::top())?,
+        None => Vec::new(),
+    };
     fs::create_dir_all(&options.out)?;
     let mut made = Vec::new();
     for kind in &options.kinds {
@@ -99,6 +108,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
             "wheel" => vec![wheel::package(&release, &contents, options.effort)?],
             "windows" => vec![other(Port::Windows, options.windows.as_deref(), &binary, options.effort)?],
             "arm64" => vec![other(Port::Arm64, options.arm64.as_deref(), &binary, options.effort)?],
+            "web" => vec![web_page::package(&release, &page, &contents, options.effort)?],
             "oci" => vec![oci::package(&release, &contents, &binary, options.effort)?],
             _ => manifests::files(&release, &options.out)?,
         };

@@ -25,6 +25,9 @@ const MOST: usize = 1 << 20;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// For pages opened from disk.
+const OFFLINE: &str = "offline.js";
+
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let mut out = top.join("target/web/page");
@@ -35,8 +38,12 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
             other => bail!("unknown argument {other}\n{USAGE}"),
         }
     }
-    let module = module(&top)?;
-    let visited = write(&out, &module)?;
+    let files = files(&top)?;
+    let visited = downloaded(&files)?;
+    fs::create_dir_all(&out)?;
+    for (name, bytes) in &files {
+        fs::write(out.join(name), bytes)?;
+    }
     println!("{}: {visited} bytes compressed (at most {MOST})", out.display());
     println!("open {} from disk, or serve the folder: python3 -m http.server -d {0}", out.join("index.html").display());
     ensure!(visited <= MOST, "the page is larger than {MOST} bytes compressed");
@@ -87,19 +94,25 @@ fn remapped(top: &Path) -> String {
     flags.collect::<Vec<_>>().join("\u{1f}")
 }
 
-/// Writes the page; returns what a visitor of all of it downloads.
-fn write(out: &Path, module: &[u8]) -> anyhow::Result<usize> {
-    fs::create_dir_all(out)?;
-    let mut visited = gzip(module)?.len();
-    for (name, text) in site::web(&site::embedded(), true) {
-        visited += gzip(text.as_bytes())?.len();
-        fs::write(out.join(name), text)?;
-    }
-    fs::write(out.join("whichkernel.wasm"), module)?;
+/// Every file of the page, with its module.
+pub fn files(top: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let module = module(top)?;
+    let mut files: Vec<(String, Vec<u8>)> =
+        site::web(&site::embedded(), true).into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
     // From disk, a page may neither fetch a file nor start a worker from one: this script has both. Nothing else loads it.
-    let offline = json!({"worker": site::WORKER, "module": STANDARD.encode(gzip(module)?)});
-    fs::write(out.join("offline.js"), format!("window.whichkernelOffline = {offline};\n"))?;
-    Ok(visited)
+    let offline = json!({"worker": site::WORKER, "module": STANDARD.encode(gzip(&module)?)});
+    files.push((OFFLINE.to_owned(), format!("window.whichkernelOffline = {offline};\n").into_bytes()));
+    files.push(("whichkernel.wasm".to_owned(), module));
+    Ok(files)
+}
+
+/// What a visitor of all of it downloads.
+fn downloaded(files: &[(String, Vec<u8>)]) -> anyhow::Result<usize> {
+    let mut sum = 0;
+    for (_, bytes) in files.iter().filter(|(name, _)| name != OFFLINE) {
+        sum += gzip(bytes)?.len();
+    }
+    Ok(sum)
 }
 
 fn gzip(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {

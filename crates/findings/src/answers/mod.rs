@@ -1,6 +1,7 @@
 //! The answers of `inspect` and `isa` about one file: a type for each shape, with its own schema name.
 
 mod bundles;
+mod catalog;
 mod census;
 mod file;
 mod has;
@@ -11,6 +12,7 @@ mod modules;
 mod nvidia;
 
 pub use bundles::{BundleRow, Bundles, Variant};
+pub use catalog::{CatalogAnswer, CatalogAsked, CatalogFound, catalog, is_catalog};
 pub use census::{CensusAnswer, census};
 pub use file::{FileAnswer, HasTarget};
 pub use has::{Has, HasAnswer};

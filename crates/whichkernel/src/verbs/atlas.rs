@@ -1,9 +1,9 @@
 //! `whichkernel atlas CLONE --out DIR`: the choices of every release, as a site and as tables.
 
 use crate::context::Context;
-use say::{Context as _, bail};
+use crate::web_module;
+use say::bail;
 use source::atlas::{make, put, question};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,7 +56,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             context.note(&lang.text_with("atlas-evaluated", &says));
         }
     })?;
-    let module = module(args)?;
+    let module = web_module::read(args.web.as_deref())?;
     let files = site::atlas(&atlas, module.is_some());
     for (name, bytes) in module.into_iter().flatten() {
         put(&args.out, name, bytes)?;
@@ -82,32 +82,3 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     context.print(&format!("{}\n", lang.text_with("atlas-done", &says)))?;
     Ok(ExitCode::SUCCESS)
 }
-
-/// The parts of the web page that are not text of this program: the WebAssembly module, alone and in a script.
-const MODULE: [&str; 2] = ["whichkernel.wasm", "offline.js"];
-
-/// A file's name and bytes.
-type Part = (&'static str, Vec<u8>);
-
-/// Their bytes, from the given folder or from the one that was installed with this program.
-fn module(args: &Args) -> say::Result<Option<Vec<Part>>> {
-    let installed = || Some(std::env::current_exe().ok()?.parent()?.join("../share/whichkernel/web"));
-    let dir = match &args.web {
-        Some(dir) => dir.clone(),
-        None => match installed().filter(|dir| dir.join("whichkernel.wasm").is_file()) {
-            Some(dir) => dir,
-            None => return Ok(None),
-        },
-    };
-    let read = |name: &'static str| -> say::Result<(&'static str, Vec<u8>)> {
-        let path = dir.join(name);
-        let mut bytes = Vec::new();
-        let file = sys::regular_file::open(&path).about(path.display().to_string())?;
-        file.take(MOST).read_to_end(&mut bytes).about(path.display().to_string())?;
-        Ok((name, bytes))
-    };
-    MODULE.into_iter().map(read).collect::<say::Result<Vec<_>>>().map(Some)
-}
-
-/// Larger than any module.
-const MOST: u64 = 64 << 20;

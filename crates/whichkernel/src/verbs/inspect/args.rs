@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; models (.gguf); static libraries and packages (.a, .whl, .zip,
+    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; models (.gguf); files of rocBLAS and hipBLASLt catalogs (.dat); static libraries and packages (.a, .whl, .zip,
     /// .deb, .tar); directories; process IDs. Patterns (lib*.so) may be quoted [default: the libraries of Ollama and LM Studio on this machine]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,

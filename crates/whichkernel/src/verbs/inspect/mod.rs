@@ -2,6 +2,7 @@
 
 mod args;
 mod bundle_table;
+mod catalog;
 mod directory;
 mod extract;
 mod file;
@@ -23,6 +24,7 @@ pub use args::Args;
 use super::several_inputs;
 use crate::context::{Context, Format};
 use ::runtime::inputs;
+use findings::answers::is_catalog;
 use inventory::{File, Pack};
 use say::bail;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,7 @@ enum Target<'a> {
     Needed(&'a Path),
     Lint(&'a Path),
     Model(&'a Path),
+    Catalog(&'a Path),
     Process(u32),
 }
 
@@ -75,6 +78,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Needed(path) => needed::run(path, args, context),
         Target::Lint(path) => lint::run(path, args, context),
         Target::Model(path) => model::run(path, args, context),
+        Target::Catalog(path) => catalog::run(&File::open(path)?, args, context),
         Target::Process(pid) => {
             crate::platform::inspects_processes()?;
             process::run(pid, args, context)
@@ -124,6 +128,9 @@ fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
     }
     if model::is_model(path) {
         return Target::Model(path);
+    }
+    if File::open(path).is_ok_and(|file| is_catalog(&file)) {
+        return Target::Catalog(path);
     }
     match inputs::pack(path) {
         Some(Pack::Ar) => Target::Members(path),

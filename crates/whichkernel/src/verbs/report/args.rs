@@ -40,6 +40,10 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]
     pub export: Option<Export>,
 
+    /// A folder created by `cargo xtask web`; with it, the site also answers questions and reads files [default: the one installed with this program, if any]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["single_file", "export", "serve"])]
+    pub web: Option<PathBuf>,
+
     #[command(flatten)]
     pub given: Given,
 

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::graded::chosen;
 use crate::pages::{Gathered, browse};
+use crate::web_module;
 use say::{Context as _, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,7 +38,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             .print(&format!("{}\n", context.lang.text_with("report-at", &[("path", path.to_string_lossy().into())])))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let site = gathered.site(args.single_file);
+    let mut site = gathered.site(args.single_file);
+    if let Some(module) = web_module::read(args.web.as_deref())?.filter(|_| !args.single_file) {
+        site.add_module(module);
+    }
     let path = if args.single_file {
         let path = args.out.clone().unwrap_or_else(|| PathBuf::from("report.html"));
         files::replace(&path, Access::Public, site.single_file())

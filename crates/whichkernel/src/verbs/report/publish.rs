@@ -30,7 +30,10 @@ pub fn run(args: &Args, dir: &Path, investigation: Investigation, context: &Cont
     let changed = grades(&before).into_iter().zip(grades(&after)).filter(|(before, after)| before != after).count();
     let own = |text: &Option<String>| text.as_ref().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let publication = Publication { title: own(&args.title), note: own(&args.note), url: args.url.clone() };
-    let site = after.published(before.facts(), &publication);
+    let mut site = after.published(before.facts(), &publication);
+    if let Some(module) = crate::web_module::read(args.web.as_deref())? {
+        site.add_module(module);
+    }
     let path = site.write(dir)?;
     super::say(&path, site.size(), context)?;
     let (left, evidence) = (bundled.left_out + bundled.notes, bundled.evidence_left_out);
