@@ -35,6 +35,7 @@ mod selection;
 mod session;
 mod sightings;
 mod solutions;
+mod surroundings;
 mod survey;
 mod verdict;
 mod vulkan;

@@ -7,6 +7,7 @@ use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
+use crate::surroundings::Environment;
 use crate::wait::wait;
 use crate::{RunRoot, cuda, device, images, late_code, solutions};
 use evidence::{Basis, LeftOutWhy};
@@ -111,6 +112,8 @@ pub struct Outcome {
     pub loaded: cuda::Loaded,
     /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
+    /// The caller's variables that the program did not get.
+    pub withheld: Vec<String>,
 }
 
 impl Outcome {
@@ -186,6 +189,7 @@ pub struct Running {
     place: RunRoot,
     /// The target of each device.
     targets: Vec<Arch>,
+    withheld: Vec<String>,
 }
 
 impl Running {
@@ -232,6 +236,7 @@ impl Running {
             unjudged,
             loaded,
             counted,
+            withheld: self.withheld,
         })
     }
 }
@@ -252,16 +257,28 @@ impl Request<'_> {
         let program = self.located();
         let mut command = sys::program::given(&program);
         command.args(self.command.iter().skip(1).map(|word| self.argument(word)));
+        let environment = Environment::of(std::env::vars_os(), self.root());
+        let home = session_dir.home().map_err(io_at(directory))?;
+        environment.give(&mut command, &home, self.root());
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         connect(self.streams, &mut command)?;
         // The program gets a separate process group. We pass signals on to it, and it is killed if we are.
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
-        let child = self.start(&mut command, &session_dir, &program)?;
+        let child = self.start(&mut command, &session_dir, (&program, &environment.named))?;
         let (table, place) = (self.described.table.clone(), self.place.clone());
         let targets = self.profiles.iter().filter_map(Profile::arch).collect();
-        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
+        let withheld = environment.withheld;
+        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets, withheld })
+    }
+
+    /// The tree that the program runs in.
+    fn root(&self) -> Option<&Path> {
+        match self.place {
+            RunRoot::Tree { root, .. } => Some(root),
+            _ => None,
+        }
     }
 
     /// An argument as the program gets it. Files that are made visible to the program have the path at which it sees
@@ -335,22 +352,10 @@ impl Request<'_> {
             path.push(":");
             path.push(more);
         };
-        match self.place {
-            RunRoot::Tree { .. } => {
-                // A tree has its own paths. Of the caller's variables, only those that control the program under test
-                // are passed on.
-                command.env_clear();
-                for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
-                    command.env(name, value);
-                }
-                command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
-            }
-            RunRoot::Directory { path } => add(path.as_os_str()),
-            RunRoot::Host => {}
+        if let RunRoot::Directory { path } = self.place {
+            add(path.as_os_str());
         }
-        if let (Some(inherited), false) =
-            (std::env::var_os("LD_LIBRARY_PATH"), matches!(self.place, RunRoot::Tree { .. }))
-        {
+        if let (Some(inherited), None) = (std::env::var_os("LD_LIBRARY_PATH"), self.root()) {
             add(&inherited);
         }
         self.compilers().iter().for_each(|directory| add(directory.as_os_str()));
@@ -403,7 +408,13 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn start(&self, command: &mut Command, session_dir: &SessionDir, program: &OsStr) -> Result<Child, DryrunError> {
+    /// `named`: directories that variables of the program name.
+    fn start(
+        &self,
+        command: &mut Command,
+        session_dir: &SessionDir,
+        (program, named): (&OsStr, &[PathBuf]),
+    ) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let RunRoot::Tree { root, .. } = self.place {
             let mut enter = Enter::new(root).bind(session_dir.outer());
@@ -419,7 +430,7 @@ impl Request<'_> {
                 _ => return Err(DryrunError::NoProgramInside { program: name }),
             };
             check_program(&found, root)?;
-            for path in self.show {
+            for path in self.show.iter().chain(named) {
                 enter = enter.bind_as(path, seen_at(root, path), false);
             }
             return Ok(enter.spawn(command)?);
@@ -443,12 +454,6 @@ pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), Dry
         }
     }
     Ok(())
-}
-
-/// Whether a variable of the caller controls the program under test.
-pub(crate) fn is_steering(name: &OsStr) -> bool {
-    let starts = ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_", "RADV_"];
-    starts.iter().any(|start| name.to_string_lossy().starts_with(start))
 }
 
 /// The directory of a preload watch that observes this process.

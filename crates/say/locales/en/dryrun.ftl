@@ -47,6 +47,7 @@ dryrun-reference = Reference for
 dryrun-title = Name
 dryrun-rejected = Rejected launches (not counted): { $list }
 dryrun-unsupported = Calls that the stand-in GPU does not support: { $list }
+dryrun-withheld = Variables that the program did not get: { $list }
 dryrun-no-memory = Out of memory, as on the real card: { $wanted } MiB requested, { $free } of { $total } MiB free
 dryrun-stubs = { COUNT($count, "launch", "launches") } of stubs: these kernels have no device code for this target and would abort on a real card
 dryrun-lost = { $count } records were lost or truncated, so the list is incomplete

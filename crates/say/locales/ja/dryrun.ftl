@@ -47,6 +47,7 @@ dryrun-reference = 代表となるターゲット
 dryrun-title = 名称
 dryrun-rejected = 拒否された起動（回数に含めません）: { $list }
 dryrun-unsupported = 模擬 GPU が対応していない呼び出し: { $list }
+dryrun-withheld = プログラムに渡さなかった環境変数: { $list }
 dryrun-no-memory = 実際のカードと同じくメモリ不足: { $wanted } MiB の要求に対し、空きは { $total } MiB 中 { $free } MiB
 dryrun-stubs = スタブの起動が { $count } 回ありました。このターゲット用のデバイスコードがなく、実機では異常終了します
 dryrun-lost = { $count } 件の記録が失われたか途中で切れているため、一覧は不完全です

@@ -206,6 +206,9 @@ fn notes(out: &mut String, ran: &Ran<'_>, context: &Context) {
         ];
         say(if file.targets.is_empty() { "dryrun-unread" } else { "dryrun-unshipped" }, &args);
     }
+    if !ran.outcome.withheld.is_empty() {
+        say("dryrun-withheld", &[("list", ran.outcome.withheld.join(", "))]);
+    }
     match (ran.outcome.finish(), ran.outcome.interrupted) {
         (Finish::Whole, None) => {}
         (Finish::Whole, Some(signal)) => say("dryrun-told", &[("signal", signal.to_string())]),
