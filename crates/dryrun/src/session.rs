@@ -1,16 +1,17 @@
 //! One run: installs the stand-ins, starts the program, reads its records back.
 
+use crate::ending::{Ending, Finish, ending};
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
 use crate::late_code::Unjudged;
+use crate::loaded::Loaded;
 use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
 use crate::surroundings::Environment;
 use crate::wait::wait;
-use crate::{RunRoot, cuda, device, images, late_code, solutions};
-use evidence::{Basis, LeftOutWhy};
+use crate::{RunRoot, cuda, device, images, late_code, machine, solutions};
 use gpu::{Arch, Profile};
 use launch::nullgpu_input::{COUNTS, COUNTS_SIZE, DIRECTORY};
 use launch::table::KernelTable;
@@ -20,12 +21,11 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir::{SessionDir, put};
-use sys::unix::ExitStatusExt;
 
 /// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,14 +76,6 @@ pub struct Request<'a> {
     pub variables: &'a [(String, String)],
 }
 
-/// How the program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Ending {
-    Code(i32),
-    Signal(i32),
-}
-
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
@@ -108,8 +100,8 @@ pub struct Outcome {
     /// Files whose code the stand-in accepted without knowing whether it fits the device, with their targets and
     /// launches.
     pub unjudged: Vec<Unjudged>,
-    /// Kernels of images that a CUDA program compiled and loaded itself.
-    pub loaded: cuda::Loaded,
+    /// Kernels of images that the program compiled or unpacked, and loaded, itself.
+    pub loaded: Loaded,
     /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
     /// The caller's variables that the program did not get.
@@ -132,42 +124,6 @@ impl Outcome {
     /// Whether HIP was called but no record could be started.
     pub fn is_unrecorded(&self) -> bool {
         self.traces.is_empty() && self.counted.as_ref().is_some_and(|counted| counted.processes() > 0)
-    }
-}
-
-/// How far a program got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    Whole,
-    /// This signal stopped the program.
-    Stopped(i32),
-    Failed(Ending),
-}
-
-impl Finish {
-    pub fn of(interrupted: Option<i32>, ending: Ending) -> Finish {
-        /// Hang-up, interrupt and termination: signals that tell a program to stop. A shell adds 128 to them in its
-        /// exit code.
-        const ASKED: [i32; 3] = [1, 2, 15];
-        match (interrupted, ending) {
-            (_, Ending::Code(0)) => Finish::Whole,
-            (Some(signal), _) => Finish::Stopped(signal),
-            (None, Ending::Signal(signal)) if ASKED.contains(&signal) => Finish::Stopped(signal),
-            (None, Ending::Code(code)) if ASKED.contains(&(code - 128)) => Finish::Stopped(code - 128),
-            (None, ending) => Finish::Failed(ending),
-        }
-    }
-
-    /// Records in the basis what the early end excludes from the answers.
-    pub fn leave_out(self, basis: Basis) -> Basis {
-        match self {
-            Finish::Whole => basis,
-            Finish::Stopped(signal) => basis.without(format!("signal {signal}"), None, LeftOutWhy::Stopped),
-            Finish::Failed(Ending::Signal(signal)) => {
-                basis.without(format!("signal {signal}"), None, LeftOutWhy::Failed)
-            }
-            Finish::Failed(Ending::Code(code)) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
-        }
     }
 }
 
@@ -218,8 +174,9 @@ impl Running {
         let directory = self.session_dir.inner();
         let graphs = texts(directory, "graph.")?.into_values().collect();
         let products = products_in(directory)?;
-        let unjudged = late_code::of(&self.place, &traces, &tables, &images, &self.targets);
-        let loaded = cuda::loaded(directory, &traces);
+        let unjudged = late_code::of((&self.place, directory), &traces, &tables, &images, &self.targets);
+        let mut loaded = cuda::loaded(directory, &traces);
+        loaded.extend(images::kernels(directory, &traces, &self.targets));
         let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
         let counted = page.ok().and_then(|page| Counted::parse(&page));
         Ok(Outcome {
@@ -274,7 +231,7 @@ impl Request<'_> {
     }
 
     /// The tree that the program runs in.
-    fn root(&self) -> Option<&Path> {
+    pub(crate) fn root(&self) -> Option<&Path> {
         match self.place {
             RunRoot::Tree { root, .. } => Some(root),
             _ => None,
@@ -316,6 +273,12 @@ impl Request<'_> {
         write(directory.join(COUNTS), &[0; COUNTS_SIZE])?;
         for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
             write(libraries.join(soname), embedded_shims::nullgpu(soname).unwrap_or_default())?;
+        }
+        if !self.is_cuda() {
+            // libhiprtc opens the name without a number.
+            let named = self.hip().unwrap_or("libamdhip64.so.7");
+            write(libraries.join("libamdhip64.so"), embedded_shims::nullgpu(named).unwrap_or_default())?;
+            machine::lay_out(libraries, self.profiles)?;
         }
         write(libraries.join("libwhichkernel-preload.so"), embedded_shims::PRELOAD)?;
         if self.preload {
@@ -361,7 +324,7 @@ impl Request<'_> {
         self.compilers().iter().for_each(|directory| add(directory.as_os_str()));
         // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME takes
         // precedence.
-        let mut names = if self.is_cuda() { cuda::preloads() } else { vec!["libamdhip64.so.6"] };
+        let mut names = if self.is_cuda() { cuda::preloads() } else { self.hip().into_iter().collect() };
         if self.preload {
             names.insert(0, "libwhichkernel-preload.so");
             command.env("WHICHKERNEL_PRELOAD", directory);
@@ -417,7 +380,7 @@ impl Request<'_> {
     ) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let RunRoot::Tree { root, .. } = self.place {
-            let mut enter = Enter::new(root).bind(session_dir.outer());
+            let mut enter = self.machine(Enter::new(root).bind(session_dir.outer()), session_dir)?;
             if let Some(watched) = watched().as_deref().and_then(Path::parent) {
                 enter = enter.bind(watched);
             }
@@ -437,6 +400,9 @@ impl Request<'_> {
         }
         let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone() })?;
         check_program(&found, Path::new("/"))?;
+        if let Some(enter) = self.machine_here(session_dir)? {
+            return Ok(enter.spawn(command)?);
+        }
         command.spawn().map_err(|source| DryrunError::Start { program: name, source })
     }
 }
@@ -460,11 +426,4 @@ pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), Dry
 fn watched() -> Option<PathBuf> {
     let directory = PathBuf::from(std::env::var_os(watch::preload::DIRECTORY_VARIABLE)?);
     watch::preload::library(&directory).is_file().then_some(directory)
-}
-
-pub(crate) fn ending(status: ExitStatus) -> Ending {
-    match status.signal() {
-        Some(signal) => Ending::Signal(signal),
-        None => Ending::Code(status.code().unwrap_or(-1)),
-    }
 }

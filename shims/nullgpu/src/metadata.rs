@@ -41,8 +41,8 @@ impl<'a> Reader<'a> {
             0x80..=0x8f => Value::Map(small),
             0x90..=0x9f => Value::List(small),
             0xa0..=0xbf => Value::Text(self.take(usize::from(tag & 31))?),
-            0xc0 | 0xc2 | 0xe0..=0xff => Value::Other,
-            0xc3 => Value::Number(1),
+            0xc2 | 0xc3 => Value::Number(u64::from(tag & 1)),
+            0xc0 | 0xe0..=0xff => Value::Other,
             0xc4..=0xc6 => {
                 let len = self.number(1 << (tag - 0xc4))?;
                 self.take(usize::try_from(len).ok()?)?;
@@ -128,6 +128,8 @@ fn is_named(mut kernel: Reader<'_>, wanted: &[u8]) -> Option<bool> {
 fn described(mut kernel: Reader<'_>) -> Option<(&'static Entry, &'static [Arg])> {
     let entry = registry::new::<Entry>()?;
     entry.wavefront = 64;
+    // The parent takes a kernel without this field in the same way.
+    entry.flags = flag::WGP;
     let mut args = [Arg { offset: 0, size: 0 }; MOST_ARGS];
     let mut count = 0;
     kernel.map(|key, reader| {
@@ -146,7 +148,7 @@ fn described(mut kernel: Reader<'_>) -> Option<(&'static Entry, &'static [Arg])>
             b".vgpr_count" => entry.vgprs = short,
             b".sgpr_count" => entry.sgprs = short,
             b".wavefront_size" => entry.wavefront = short,
-            b".workgroup_processor_mode" if value != 0 => entry.flags |= flag::WGP,
+            b".workgroup_processor_mode" if value == 0 => entry.flags &= !flag::WGP,
             _ => {}
         }
         Some(())

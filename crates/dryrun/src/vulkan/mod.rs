@@ -26,12 +26,13 @@ pub use survey::{VulkanMap, VulkanSurvey};
 pub use trace::{VulkanStep, steps as vulkan_steps};
 
 use crate::RunRoot;
+use crate::ending::{Ending, ending};
 use crate::error::{DryrunError, io_at};
 use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{products_in, read_bytes};
 use crate::sandbox::Enter;
-use crate::session::{Ending, PRODUCTS, Streams, connect, ending};
+use crate::session::{PRODUCTS, Streams, connect};
 use crate::surroundings::Environment;
 use crate::wait::wait;
 use std::ffi::OsString;
