@@ -85,12 +85,13 @@ fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
     let done = exports(&shim.join("src"))?;
     let mut missing = BTreeSet::new();
     let mut maps = Vec::new();
+    // The version that hipRuntimeGetVersion reports is that of Debian's library of this name: 5.7, 6.4 and 7.2.
     let lists = [
-        ("libamdhip64.so.5", "hip5.symbols"),
-        ("libamdhip64.so.6", "hip6.symbols"),
-        ("libamdhip64.so.7", "hip7.symbols"),
+        ("libamdhip64.so.5", "hip5.symbols", 50_731_921),
+        ("libamdhip64.so.6", "hip6.symbols", 60_443_484),
+        ("libamdhip64.so.7", "hip7.symbols", 70_253_211),
     ];
-    for (soname, list) in lists {
+    for (soname, list, version) in lists {
         let text = fs::read_to_string(shim.join(list))?;
         let symbols: Vec<(String, String)> = text
             .lines()
@@ -98,17 +99,28 @@ fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
             .map(|(name, version)| (name.to_owned(), version.to_owned()))
             .collect();
         missing.extend(symbols.iter().map(|(name, _)| name.clone()).filter(|name| !done.contains(name)));
-        maps.push((soname, symbols));
+        maps.push((soname, symbols, version));
     }
     let stubs = out.join("stubs.rs");
     let names: Vec<&str> = missing.iter().map(String::as_str).collect();
     fs::write(&stubs, format!("stubs! {{\n{}\n}}\n", names.join("\n")))?;
     let object = object(&shim.join("src/lib.rs"), &out.join("nullgpu.o"), 1, false, &[("WHICHKERNEL_STUBS", &stubs)])?;
-    for (soname, symbols) in maps {
+    for (soname, symbols, version) in maps {
         let file = out.join(soname.replace("libamdhip64", "libnullgpu"));
-        link(&object, &file, soname, &versioned(&symbols), &[])?;
+        let release = release(out, soname, version)?;
+        link(&object, &file, soname, &versioned(&symbols), &[&release, "-ldl"])?;
     }
     Ok(())
+}
+
+/// An object with the version of a library: the code is the same for all of its names.
+fn release(out: &Path, soname: &str, version: u32) -> Result<String, Failure> {
+    let (source, object) = (out.join(format!("{soname}.c")), out.join(format!("{soname}.release.o")));
+    let text = "__attribute__((visibility(\"hidden\"))) const unsigned whichkernel_release = ";
+    fs::write(&source, format!("{text}{version};\n"))?;
+    let mut cc = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    run(cc.args(["-c", "-O1", "-fPIC", "-o"]).arg(&object).arg(&source))?;
+    Ok(object.display().to_string())
 }
 
 /// The libraries that the CUDA stand-in replaces.

@@ -23,6 +23,10 @@ pub struct Events {
     pub rejected: BTreeMap<Rejected, u64>,
     /// Calls that the stand-in does not support.
     pub unsupported: BTreeMap<String, u64>,
+    /// Who asked how long launches took, with the call, and how often. Times on a stand-in are made up.
+    pub timed: BTreeMap<String, u64>,
+    /// Launches after the first such question: the program may have chosen them by the time.
+    pub after_time: u64,
     pub out_of_memory: Vec<record::NoMemory>,
     /// Records that did not fit into the buffer.
     pub lost: u64,
@@ -37,8 +41,16 @@ impl Events {
             events.processes.push((trace.pid, trace.program.clone()));
             events.lost += trace.lost;
             events.torn += trace.torn;
+            let mut asked = false;
             for event in &trace.events {
                 match event {
+                    Event::Timed(who) => {
+                        *events.timed.entry(who.clone()).or_default() += 1;
+                        asked = true;
+                    }
+                    Event::Launch(launch) if launch.head.status == 0 && asked => events.after_time += 1,
+                    Event::Graph(graph) if graph.what == record::graph::LAUNCH && asked => events.after_time += 1,
+                    Event::Blas(call) if call.bracket != 2 && asked => events.after_time += 1,
                     Event::Launch(launch) if launch.head.status != 0 => {
                         let name = trace.kernel(launch.head.kernel).map(|kernel| grammar::read(&kernel.name).readable);
                         let (device, status) = (launch.head.device, launch.head.status);

@@ -2,9 +2,12 @@
 //! content.
 
 use crate::RunRoot;
+use crate::kernels::of_image;
+use crate::loaded::{Loaded, kept};
+use gpu::Arch;
 use launch::record::{FNV, fnv};
 use launch::trace::Trace;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +33,20 @@ pub fn name(place: &RunRoot, traces: &[Trace]) -> HashMap<u64, String> {
         if hashes.contains(&hash) {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             found.entry(hash).and_modify(|known| *known += &format!("|{name}")).or_insert(name);
+        }
+    }
+    found
+}
+
+/// The kernels of images that the program compiled or unpacked itself, by their own metadata.
+pub fn kernels(directory: &Path, traces: &[Trace], devices: &[Arch]) -> Loaded {
+    let mut found = Loaded::new();
+    let hashes: BTreeSet<u64> = traces.iter().flat_map(|trace| &trace.modules).map(|module| module.hash).collect();
+    for hash in hashes.into_iter().filter(|hash| *hash != 0) {
+        let path = kept(directory, hash);
+        let of = |device: &Arch| of_image(&path, device).map(|(_, kernels)| kernels).filter(|list| !list.is_empty());
+        for kernel in devices.iter().find_map(of).into_iter().flatten() {
+            found.insert((hash, kernel.name.clone()), kernel);
         }
     }
     found

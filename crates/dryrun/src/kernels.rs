@@ -182,14 +182,34 @@ pub fn targets_at(path: &Path, address: u64) -> Option<Vec<String>> {
     library.bundles.into_iter().find(|bundle| bundle.address == address).map(|bundle| bundle.targets)
 }
 
-/// The kernels of the chosen targets, each with its target.
-struct Chosen(BTreeSet<String>);
+/// The targets in an image that the program loaded, and the kernels that the device takes from it. None for a damaged
+/// image.
+pub fn of_image(path: &Path, device: &Arch) -> Option<(Vec<String>, Vec<KernelInfo>)> {
+    let file = File::open(path).ok()?;
+    let mut all: Vec<(String, KernelInfo)> = Vec::new();
+    let Ok(_) = inspect(&file, &Options::default(), false, &Chosen(None), |_, found: Vec<(String, KernelInfo)>| {
+        all.extend(found);
+        Ok::<(), Infallible>(())
+    });
+    let targets: BTreeSet<&str> = all.iter().map(|(target, _)| target.as_str()).collect();
+    if targets.is_empty() {
+        return None;
+    }
+    let taken = device.takes(targets.iter().copied()).filter(|taken| taken.how > How::Compiled);
+    let taken = taken.map(|taken| taken.code.to_owned());
+    let targets = targets.into_iter().map(str::to_owned).collect();
+    let own = all.into_iter().filter(|(target, _)| Some(target) == taken.as_ref()).map(|(_, info)| info);
+    Some((targets, own.collect()))
+}
+
+/// The kernels of the chosen targets, or of all, each with its target.
+struct Chosen(Option<BTreeSet<String>>);
 
 impl Look for Chosen {
     type Out = Vec<(String, KernelInfo)>;
 
     fn wants(&self, target: &codeobject::TargetId) -> bool {
-        self.0.contains(&target.to_string())
+        self.0.as_ref().is_none_or(|chosen| chosen.contains(&target.to_string()))
     }
 
     fn entry(&self, found: &Found<'_>, _: &mut Self::Out) -> bool {
@@ -232,7 +252,7 @@ fn kernels(
         Some((bundle.offset, (target?.to_owned(), how.is_none_or(|how| how == How::Compiled))))
     };
     let chosen: HashMap<u64, (String, bool)> = library.bundles.iter().filter_map(choose).collect();
-    let look = Chosen(chosen.values().map(|(target, _)| target.clone()).collect());
+    let look = Chosen(Some(chosen.values().map(|(target, _)| target.clone()).collect()));
     let file = File::open(&library.path)?;
     let mut kernels: BTreeMap<u64, Vec<KernelInfo>> = BTreeMap::new();
     let Ok(report) = inspect(&file, &Options::default(), false, &look, |bundle, found: Vec<(String, KernelInfo)>| {

@@ -45,6 +45,7 @@ impl Counted {
                 Event::Readback(_) => kind::READBACK,
                 Event::NoMemory(_) => kind::NO_MEMORY,
                 Event::Unsupported(_) => kind::UNSUPPORTED,
+                Event::Timed(_) => kind::TIMED,
             };
             if let Some(count) = read.get_mut(kind as usize) {
                 *count += 1;

@@ -1,15 +1,17 @@
 //! One run: installs the stand-ins, starts the program, reads its records back.
 
+use crate::ending::{Ending, Finish, ending};
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
 use crate::late_code::Unjudged;
+use crate::loaded::Loaded;
 use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
+use crate::surroundings::Environment;
 use crate::wait::wait;
-use crate::{RunRoot, cuda, device, images, late_code, solutions};
-use evidence::{Basis, LeftOutWhy};
+use crate::{RunRoot, cuda, device, images, late_code, machine, solutions};
 use gpu::{Arch, Profile};
 use launch::nullgpu_input::{COUNTS, COUNTS_SIZE, DIRECTORY};
 use launch::table::KernelTable;
@@ -19,12 +21,11 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir::{SessionDir, put};
-use sys::unix::ExitStatusExt;
 
 /// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,14 +76,6 @@ pub struct Request<'a> {
     pub variables: &'a [(String, String)],
 }
 
-/// How the program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Ending {
-    Code(i32),
-    Signal(i32),
-}
-
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
@@ -107,10 +100,12 @@ pub struct Outcome {
     /// Files whose code the stand-in accepted without knowing whether it fits the device, with their targets and
     /// launches.
     pub unjudged: Vec<Unjudged>,
-    /// Kernels of images that a CUDA program compiled and loaded itself.
-    pub loaded: cuda::Loaded,
+    /// Kernels of images that the program compiled or unpacked, and loaded, itself.
+    pub loaded: Loaded,
     /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
+    /// The caller's variables that the program did not get.
+    pub withheld: Vec<String>,
 }
 
 impl Outcome {
@@ -132,42 +127,6 @@ impl Outcome {
     }
 }
 
-/// How far a program got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    Whole,
-    /// This signal stopped the program.
-    Stopped(i32),
-    Failed(Ending),
-}
-
-impl Finish {
-    pub fn of(interrupted: Option<i32>, ending: Ending) -> Finish {
-        /// Hang-up, interrupt and termination: signals that tell a program to stop. A shell adds 128 to them in its
-        /// exit code.
-        const ASKED: [i32; 3] = [1, 2, 15];
-        match (interrupted, ending) {
-            (_, Ending::Code(0)) => Finish::Whole,
-            (Some(signal), _) => Finish::Stopped(signal),
-            (None, Ending::Signal(signal)) if ASKED.contains(&signal) => Finish::Stopped(signal),
-            (None, Ending::Code(code)) if ASKED.contains(&(code - 128)) => Finish::Stopped(code - 128),
-            (None, ending) => Finish::Failed(ending),
-        }
-    }
-
-    /// Records in the basis what the early end excludes from the answers.
-    pub fn leave_out(self, basis: Basis) -> Basis {
-        match self {
-            Finish::Whole => basis,
-            Finish::Stopped(signal) => basis.without(format!("signal {signal}"), None, LeftOutWhy::Stopped),
-            Finish::Failed(Ending::Signal(signal)) => {
-                basis.without(format!("signal {signal}"), None, LeftOutWhy::Failed)
-            }
-            Finish::Failed(Ending::Code(code)) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
-        }
-    }
-}
-
 /// One of [`Request::variables`], with any value: records the graphs that the program computes.
 pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
 
@@ -186,6 +145,7 @@ pub struct Running {
     place: RunRoot,
     /// The target of each device.
     targets: Vec<Arch>,
+    withheld: Vec<String>,
 }
 
 impl Running {
@@ -214,8 +174,9 @@ impl Running {
         let directory = self.session_dir.inner();
         let graphs = texts(directory, "graph.")?.into_values().collect();
         let products = products_in(directory)?;
-        let unjudged = late_code::of(&self.place, &traces, &tables, &images, &self.targets);
-        let loaded = cuda::loaded(directory, &traces);
+        let unjudged = late_code::of((&self.place, directory), &traces, &tables, &images, &self.targets);
+        let mut loaded = cuda::loaded(directory, &traces);
+        loaded.extend(images::kernels(directory, &traces, &self.targets));
         let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
         let counted = page.ok().and_then(|page| Counted::parse(&page));
         Ok(Outcome {
@@ -232,6 +193,7 @@ impl Running {
             unjudged,
             loaded,
             counted,
+            withheld: self.withheld,
         })
     }
 }
@@ -252,16 +214,28 @@ impl Request<'_> {
         let program = self.located();
         let mut command = sys::program::given(&program);
         command.args(self.command.iter().skip(1).map(|word| self.argument(word)));
+        let environment = Environment::of(std::env::vars_os(), self.root());
+        let home = session_dir.home().map_err(io_at(directory))?;
+        environment.give(&mut command, &home, self.root());
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         connect(self.streams, &mut command)?;
         // The program gets a separate process group. We pass signals on to it, and it is killed if we are.
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
-        let child = self.start(&mut command, &session_dir, &program)?;
+        let child = self.start(&mut command, &session_dir, (&program, &environment.named))?;
         let (table, place) = (self.described.table.clone(), self.place.clone());
         let targets = self.profiles.iter().filter_map(Profile::arch).collect();
-        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
+        let withheld = environment.withheld;
+        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets, withheld })
+    }
+
+    /// The tree that the program runs in.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        match self.place {
+            RunRoot::Tree { root, .. } => Some(root),
+            _ => None,
+        }
     }
 
     /// An argument as the program gets it. Files that are made visible to the program have the path at which it sees
@@ -300,6 +274,12 @@ impl Request<'_> {
         for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
             write(libraries.join(soname), embedded_shims::nullgpu(soname).unwrap_or_default())?;
         }
+        if !self.is_cuda() {
+            // libhiprtc opens the name without a number.
+            let named = self.hip().unwrap_or("libamdhip64.so.7");
+            write(libraries.join("libamdhip64.so"), embedded_shims::nullgpu(named).unwrap_or_default())?;
+            machine::lay_out(libraries, self.profiles)?;
+        }
         write(libraries.join("libwhichkernel-preload.so"), embedded_shims::PRELOAD)?;
         if self.preload {
             let tables = Tables::parse(&self.described.table).unwrap_or_default();
@@ -335,28 +315,16 @@ impl Request<'_> {
             path.push(":");
             path.push(more);
         };
-        match self.place {
-            RunRoot::Tree { .. } => {
-                // A tree has its own paths. Of the caller's variables, only those that control the program under test
-                // are passed on.
-                command.env_clear();
-                for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
-                    command.env(name, value);
-                }
-                command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
-            }
-            RunRoot::Directory { path } => add(path.as_os_str()),
-            RunRoot::Host => {}
+        if let RunRoot::Directory { path } = self.place {
+            add(path.as_os_str());
         }
-        if let (Some(inherited), false) =
-            (std::env::var_os("LD_LIBRARY_PATH"), matches!(self.place, RunRoot::Tree { .. }))
-        {
+        if let (Some(inherited), None) = (std::env::var_os("LD_LIBRARY_PATH"), self.root()) {
             add(&inherited);
         }
         self.compilers().iter().for_each(|directory| add(directory.as_os_str()));
         // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME takes
         // precedence.
-        let mut names = if self.is_cuda() { cuda::preloads() } else { vec!["libamdhip64.so.6"] };
+        let mut names = if self.is_cuda() { cuda::preloads() } else { self.hip().into_iter().collect() };
         if self.preload {
             names.insert(0, "libwhichkernel-preload.so");
             command.env("WHICHKERNEL_PRELOAD", directory);
@@ -403,10 +371,16 @@ impl Request<'_> {
         Ok(())
     }
 
-    fn start(&self, command: &mut Command, session_dir: &SessionDir, program: &OsStr) -> Result<Child, DryrunError> {
+    /// `named`: directories that variables of the program name.
+    fn start(
+        &self,
+        command: &mut Command,
+        session_dir: &SessionDir,
+        (program, named): (&OsStr, &[PathBuf]),
+    ) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
         if let RunRoot::Tree { root, .. } = self.place {
-            let mut enter = Enter::new(root).bind(session_dir.outer());
+            let mut enter = self.machine(Enter::new(root).bind(session_dir.outer()), session_dir)?;
             if let Some(watched) = watched().as_deref().and_then(Path::parent) {
                 enter = enter.bind(watched);
             }
@@ -419,13 +393,16 @@ impl Request<'_> {
                 _ => return Err(DryrunError::NoProgramInside { program: name }),
             };
             check_program(&found, root)?;
-            for path in self.show {
+            for path in self.show.iter().chain(named) {
                 enter = enter.bind_as(path, seen_at(root, path), false);
             }
             return Ok(enter.spawn(command)?);
         }
         let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone() })?;
         check_program(&found, Path::new("/"))?;
+        if let Some(enter) = self.machine_here(session_dir)? {
+            return Ok(enter.spawn(command)?);
+        }
         command.spawn().map_err(|source| DryrunError::Start { program: name, source })
     }
 }
@@ -445,21 +422,8 @@ pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), Dry
     Ok(())
 }
 
-/// Whether a variable of the caller controls the program under test.
-pub(crate) fn is_steering(name: &OsStr) -> bool {
-    let starts = ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_", "RADV_"];
-    starts.iter().any(|start| name.to_string_lossy().starts_with(start))
-}
-
 /// The directory of a preload watch that observes this process.
 fn watched() -> Option<PathBuf> {
     let directory = PathBuf::from(std::env::var_os(watch::preload::DIRECTORY_VARIABLE)?);
     watch::preload::library(&directory).is_file().then_some(directory)
-}
-
-pub(crate) fn ending(status: ExitStatus) -> Ending {
-    match status.signal() {
-        Some(signal) => Ending::Signal(signal),
-        None => Ending::Code(status.code().unwrap_or(-1)),
-    }
 }

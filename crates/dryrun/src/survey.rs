@@ -4,10 +4,11 @@
 //! length, which separates the lengths.
 
 use crate::cell::Cell;
+use crate::ending::Ending;
 use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
 use crate::selection::{Selected, select_each};
-use crate::session::{Blas, Ending, Outcome, PRODUCTS, Request, Streams};
+use crate::session::{Blas, Outcome, PRODUCTS, Request, Streams};
 use crate::{Checked, Described, RunRoot};
 use gguf::{Shape, TensorType};
 use gpu::Profile;

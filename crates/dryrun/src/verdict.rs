@@ -133,9 +133,7 @@ impl Run<'_> {
         if outcome.is_unrecorded() {
             basis = basis.without(if cuda { "CUDA" } else { "HIP" }, None, LeftOutWhy::Lost);
         }
-        if cuda {
-            basis = self.values(basis);
-        }
+        basis = self.values(basis);
         let mut known = BTreeSet::new();
         for device in devices.iter().filter(|device| known.insert(device.target)) {
             basis = device.leave_out(basis);
@@ -151,6 +149,11 @@ impl Run<'_> {
         }
         for (kernel, count) in refused {
             basis = basis.without(kernel, Some(count), LeftOutWhy::Refused);
+        }
+        if events.after_time > 0 {
+            let who: Vec<&str> = events.timed.keys().map(String::as_str).collect();
+            let what = say!("dryrun-left-timed", who = who.join(", "));
+            basis = basis.without(what, Some(events.after_time), LeftOutWhy::Undetermined);
         }
         for (call, count) in &events.unsupported {
             basis = basis.without(call.clone(), Some(*count), LeftOutWhy::OutOfView);
@@ -177,14 +180,24 @@ impl Run<'_> {
     }
 }
 
-/// Results that the host read back. A program that computes ggml graphs reads its logits, on which its launches do not depend:
+/// Results that the host read back before another launch. A program that computes ggml graphs reads its logits, on which its launches do not depend:
 /// its graphs are compared with the launches instead.
 pub fn read_back(outcome: &Outcome) -> u64 {
     if !outcome.products.is_empty() {
         return 0;
     }
-    let events = outcome.traces.iter().flat_map(|trace| &trace.events);
-    events.filter(|event| matches!(event, Event::Readback(readback) if readback.bytes > 0)).count() as u64
+    let works = |event: &Event| match event {
+        Event::Launch(launch) => launch.head.status == 0,
+        Event::Graph(graph) => graph.what == launch::record::graph::LAUNCH,
+        Event::Blas(_) => true,
+        _ => false,
+    };
+    let reads = |event: &&Event| matches!(event, Event::Readback(readback) if readback.bytes > 0);
+    let of = |events: &[Event]| {
+        let before = events.iter().rposition(works).unwrap_or(0);
+        events.iter().take(before).filter(reads).count() as u64
+    };
+    outcome.traces.iter().map(|trace| of(&trace.events)).sum()
 }
 
 /// The products of a phase that were computed elsewhere than on the devices, by backend and type: `CPU (Q4_K)`.

@@ -64,7 +64,7 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
                 now.readback = readback.bytes;
                 done.push(std::mem::take(&mut now));
             }
-            Event::Readback(_) | Event::NoMemory(_) | Event::Unsupported(_) => {}
+            Event::Readback(_) | Event::NoMemory(_) | Event::Unsupported(_) | Event::Timed(_) => {}
         }
     }
     if !now.items.is_empty() {

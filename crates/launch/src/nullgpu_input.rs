@@ -20,7 +20,7 @@ pub const COUNTS: &str = "counts";
 /// The size of that page in bytes. It uses [`COUNTED`] words of eight bytes.
 pub const COUNTS_SIZE: usize = 4096;
 /// Counts of records by kind, written or not. Index 0 is not a kind: it counts processes that called HIP.
-pub const COUNTED: usize = 16;
+pub const COUNTED: usize = 24;
 
 /// A CUDA device's attributes: the file `attributes` has this many values of four bytes per device, by the numbers of
 /// `cudaDeviceAttr`.
@@ -63,7 +63,7 @@ pub struct DeviceFile {
     /// With 1, a file without code for the target is refused, as by the real runtime. With 0, the host's choice
     /// continues, except for devices whose own table says otherwise.
     pub strict: u32,
-    /// The result of hipRuntimeGetVersion.
+    /// The result of cudaRuntimeGetVersion. A HIP library has the version that belongs to its name.
     pub runtime_version: u32,
     pub reserved: u32,
 }

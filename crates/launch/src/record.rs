@@ -77,6 +77,8 @@ pub mod kind {
     /// A device file that the process had open after it launched: its device number in decimal digits, a space, and its
     /// path.
     pub const DEVICE: u32 = 15;
+    /// The program asked how long launches took: the call, a space, and the library that called.
+    pub const TIMED: u32 = 16;
 }
 
 /// The call that made a launch.
@@ -380,7 +382,7 @@ pub struct NoMemory {
     pub total: u64,
 }
 
-/// `len` bytes follow: the name of a call (UNSUPPORTED), the path of a program (PROCESS), a library (RUNTIME) or a device
+/// `len` bytes follow: the name of a call (UNSUPPORTED, TIMED), the path of a program (PROCESS), a library (RUNTIME) or a device
 /// file (DEVICE).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

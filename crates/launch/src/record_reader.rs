@@ -53,6 +53,7 @@ pub enum Record<'a> {
     Readback(record::Readback),
     NoMemory(record::NoMemory),
     Unsupported(String),
+    Timed(String),
     Process(String),
     Runtime(Runtime),
     Device(Held),
@@ -105,11 +106,12 @@ impl<'a> Record<'a> {
             kind::NO_MEMORY => {
                 Record::NoMemory(record::NoMemory { wanted: body.u64(), free: body.u64(), total: body.u64() })
             }
-            kind::UNSUPPORTED | kind::PROCESS | kind::RUNTIME | kind::DEVICE => {
+            kind::UNSUPPORTED | kind::TIMED | kind::PROCESS | kind::RUNTIME | kind::DEVICE => {
                 let (len, _) = (body.u32(), body.u32());
                 let text = body.text(len);
                 match (kind, text.split_once(' ')) {
                     (kind::PROCESS, _) => Record::Process(text),
+                    (kind::TIMED, _) => Record::Timed(text),
                     (kind::RUNTIME, Some((id, path))) => {
                         Record::Runtime(Runtime { build_id: id.to_owned(), path: path.to_owned() })
                     }

@@ -33,6 +33,8 @@ pub enum Event {
     NoMemory(record::NoMemory),
     /// A call that the stand-in does not support.
     Unsupported(String),
+    /// A question for the time that launches took: the call, and the library that asked.
+    Timed(String),
 }
 
 #[derive(Debug, Clone)]
@@ -91,6 +93,7 @@ impl Trace {
             Record::Readback(readback) => self.events.push(Event::Readback(readback)),
             Record::NoMemory(wanted) => self.events.push(Event::NoMemory(wanted)),
             Record::Unsupported(name) => self.events.push(Event::Unsupported(name)),
+            Record::Timed(who) => self.events.push(Event::Timed(who)),
             Record::Process(program) => self.program = program,
             Record::Runtime(runtime) => self.runtimes.push(runtime),
             Record::Device(_) | Record::Other => {}

@@ -47,7 +47,7 @@ pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&KernelTable>) 
             },
             Event::Readback(readback) if readback.bytes > 0 => flow.readback(tally),
             Event::Readback(_) => {}
-            Event::NoMemory(_) | Event::Unsupported(_) => {}
+            Event::NoMemory(_) | Event::Unsupported(_) | Event::Timed(_) => {}
         }
     }
     flow.finish(tally);

@@ -227,7 +227,7 @@ fn span_ns(trace: &Trace) -> u64 {
         Event::Graph(graph) => Some(graph.time_ns),
         Event::Blas(call) => Some(call.time_ns),
         Event::Readback(readback) => Some(readback.time_ns),
-        Event::NoMemory(_) | Event::Unsupported(_) => None,
+        Event::NoMemory(_) | Event::Unsupported(_) | Event::Timed(_) => None,
     };
     let moments = || trace.events.iter().filter_map(moment);
     moments().max().unwrap_or(0).saturating_sub(moments().min().unwrap_or(0))

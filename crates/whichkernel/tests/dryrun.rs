@@ -299,3 +299,78 @@ fn a_profile_is_read_through_hip_here_from_the_stand_in_itself() {
     }
     assert!(profile.contains("read through HIP"), "{profile}");
 }
+
+/// Keeps state where MIOpen, Triton and others do, and prints where that was.
+const KEEPER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+static void keep(const char *variable, const char *below) {
+    char path[4096];
+    const char *place = variable ? getenv(variable) : 0;
+    if (place) snprintf(path, sizeof path, "%s/", place);
+    else snprintf(path, sizeof path, "%s/%s/", getenv("HOME"), below);
+    for (char *at = path + 1; (at = strchr(at, '/')); at++) { *at = 0; mkdir(path, 0700); *at = '/'; }
+    strcat(path, "kept");
+    FILE *file = fopen(path, "w");
+    if (!file || fputs("0.001 ms", file) < 0 || fclose(file)) { printf("not kept: %s\n", path); exit(1); }
+    printf("kept: %s\n", path);
+}
+int main(void) {
+    keep("MIOPEN_USER_DB_PATH", ".config/miopen");
+    keep("MIOPEN_CUSTOM_CACHE_DIR", ".cache/miopen");
+    keep("TRITON_CACHE_DIR", ".triton/cache");
+    keep("XDG_CACHE_HOME", ".cache");
+    keep("JAX_COMPILATION_CACHE_DIR", ".cache/jax");
+    keep(0, ".cache/comgr");
+    printf("mode: %s\n", getenv("MIOPEN_FIND_MODE"));
+    return 0;
+}
+"#;
+
+/// Every file below a directory, with its content.
+fn held(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    test_artifacts::files(directory, &mut |file| {
+        found.push((file.to_owned(), std::fs::read(file).expect("read")));
+    });
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_writes_nothing_into_the_users_caches_and_databases() {
+    let home = tempfile::tempdir().expect("a directory");
+    let source = home.path().join("keeper.c");
+    std::fs::write(&source, KEEPER).expect("a file");
+    let program = home.path().join("keeper");
+    assert!(Command::new("gcc").arg("-o").args([&program, &source]).status().expect("gcc runs").success());
+    let user = home.path().join("user");
+    std::fs::create_dir_all(user.join(".config/miopen")).expect("a directory");
+    std::fs::write(user.join(".config/miopen/gfx1100.ufdb.txt"), "measured").expect("a file");
+    let before = held(&user);
+    let program = program.display().to_string();
+    let tree = test_artifacts::need("debian-sid").map(|_| ["--runtime", "debian-sid"]);
+    for more in std::iter::once(&[][..]).chain(tree.as_ref().map(|tree| &tree[..])) {
+        let line = [&["dryrun", "--gpu", "gfx1100", "--format", "json"], more, &["--", &program]].concat();
+        let mut command = whichkernel();
+        command.args(&line).env("HOME", &user).env("XDG_CACHE_HOME", user.join("cache"));
+        command.env("MIOPEN_USER_DB_PATH", user.join("db")).env("MIOPEN_FIND_MODE", "3");
+        let output = command.output().expect("it runs");
+        let said = words(&output);
+        assert!(said.contains("mode: 3"), "other variables are passed: {said}");
+        let kept: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("kept: ")).collect();
+        assert_eq!(kept.len(), 6, "{said}");
+        for path in kept {
+            assert!(!Path::new(path).starts_with(&user), "{path}");
+            assert!(!Path::new(path).exists(), "{path} is gone after the run");
+        }
+        assert_eq!(held(&user), before, "{more:?}");
+        let withheld = json(&output)["withheld"].clone();
+        let withheld: Vec<&str> = withheld.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        for name in ["MIOPEN_USER_DB_PATH", "XDG_CACHE_HOME"] {
+            assert!(withheld.contains(&name), "{withheld:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, SUCCESS, Status};
 use crate::launch::{Args, Call};
 use crate::record::api;
-use crate::{copy, event, function, images, launch, memory, module, stream, stubs};
+use crate::{copy, event, function, launch, memory, module, stream, stubs};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `CUlaunchConfig`; the attributes change neither grid nor block.
@@ -47,16 +47,13 @@ unsafe fn with_config(config: *const Config, handle: *mut c_void, args: *mut *mu
     unsafe { start(handle, api::CU_LAUNCH_EX, (config.grid, config.block), config.shared, config.on, args, extra) }
 }
 
-/// Keeps the image of a module that was just loaded into `to`.
+/// Records that the content of a module that was just loaded into `to` is not known.
 ///
 /// SAFETY: `to` is null or the caller's variable.
 unsafe fn kept(status: Status, to: *mut *mut c_void) -> Status {
     if status == SUCCESS && !to.is_null() {
         // SAFETY: just written.
         let handle = unsafe { *to };
-        if let Some((image, hash)) = module::loaded(handle) {
-            images::keep(image, hash);
-        }
         if module::is_opaque(handle) {
             // Whether it compiles for the device, and with how many registers, is not known here.
             stubs::note(b"cuModuleLoadData of PTX or a fatbin");
@@ -139,8 +136,6 @@ forward! {
     extern fn cuEventRecord(event: *mut c_void, on: *mut c_void) = event::hipEventRecord(event, on);
     extern fn cuEventSynchronize(event: *mut c_void) = event::hipEventSynchronize(event);
     extern fn cuEventQuery(event: *mut c_void) = event::hipEventQuery(event);
-    extern fn cuEventElapsedTime(ms: *mut f32, from: *mut c_void, to: *mut c_void) = event::hipEventElapsedTime(ms, from, to);
-    extern fn cuEventElapsedTime_v2(ms: *mut f32, from: *mut c_void, to: *mut c_void) = event::hipEventElapsedTime(ms, from, to);
     extern fn cuProfilerStart() = SUCCESS;
     extern fn cuProfilerStop() = SUCCESS;
 }

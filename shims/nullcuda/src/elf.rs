@@ -1,6 +1,7 @@
 //! Images that a program registers or loads: cubins, fatbins and PTX.
 
 use crate::cubin;
+use crate::nullgpu_input::{Arg, Entry};
 
 const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 /// The longest PTX text that is searched for its end.
@@ -54,4 +55,13 @@ pub fn code<'a>(image: &'a [u8], target: &[u8], _generic: &[u8]) -> Code<'a> {
 
 pub fn defines(elf: &[u8], name: &[u8]) -> Option<bool> {
     Some(cubin::defines(elf, name))
+}
+
+/// Resources come from the parent's table, or from the cubin itself.
+pub fn kernel(_image: &[u8], _name: &[u8]) -> Option<(&'static Entry, &'static [Arg])> {
+    None
+}
+
+pub fn variable<'a>(_image: &'a [u8], _name: &[u8]) -> Option<(usize, &'a [u8])> {
+    None
 }

@@ -59,7 +59,10 @@ mod event;
 #[allow(dead_code, reason = "the HIP stand-in uses the rest")]
 mod function;
 #[path = "../../nullgpu/src/graph.rs"]
+#[allow(dead_code, reason = "the HIP stand-in uses the rest")]
 mod graph;
+#[path = "../../nullgpu/src/images.rs"]
+mod images;
 #[path = "../../nullgpu/src/launch.rs"]
 #[allow(dead_code, reason = "the HIP stand-in uses the rest")]
 mod launch;
@@ -74,6 +77,8 @@ mod registry;
 mod route;
 #[path = "../../nullgpu/src/stream.rs"]
 mod stream;
+#[path = "../../nullgpu/src/variables.rs"]
+mod variables;
 #[path = "../../nullgpu/src/world.rs"]
 #[allow(dead_code, reason = "the HIP stand-in uses the rest")]
 mod world;
@@ -89,7 +94,6 @@ mod driver;
 mod elf;
 mod entry_points;
 mod graphs;
-mod images;
 mod kernels;
 mod names;
 mod properties;
@@ -97,6 +101,7 @@ mod rules;
 mod runtime;
 mod stubs;
 mod symbols;
+mod timing;
 mod virtual_memory;
 
 /// Never reached in a correct build; an error here must not unwind into foreign frames.

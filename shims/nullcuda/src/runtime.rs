@@ -143,8 +143,6 @@ forward! {
     extern fn cudaEventRecordWithFlags(event: *mut c_void, on: *mut c_void, _flags: c_uint) = event::hipEventRecord(event, on);
     extern fn cudaEventSynchronize(event: *mut c_void) = event::hipEventSynchronize(event);
     extern fn cudaEventQuery(event: *mut c_void) = event::hipEventQuery(event);
-    extern fn cudaEventElapsedTime(ms: *mut f32, from: *mut c_void, to: *mut c_void) = event::hipEventElapsedTime(ms, from, to);
-    extern fn cudaEventElapsedTime_v2(ms: *mut f32, from: *mut c_void, to: *mut c_void) = event::hipEventElapsedTime(ms, from, to);
 
     extern fn cudaMalloc(to: *mut *mut c_void, size: usize) = memory::hipMalloc(to, size);
     extern fn cudaMallocManaged(to: *mut *mut c_void, size: usize, flags: c_uint) = memory::hipMallocManaged(to, size, flags);

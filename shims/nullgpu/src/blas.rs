@@ -16,6 +16,9 @@ pub unsafe extern "C" fn whichkernel_blas(call: *const Blas, on: *mut c_void) {
     if call.bracket == 0 {
         stream::node(on, stream::CALL);
     }
+    if graph == 0 {
+        crate::launch::worked();
+    }
 }
 
 /// The same for a call that is known only by its name.

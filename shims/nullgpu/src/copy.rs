@@ -11,6 +11,7 @@ use core::ffi::{c_int, c_void};
 const HOST_TO_HOST: c_int = 0;
 const HOST_TO_DEVICE: c_int = 1;
 const DEVICE_TO_HOST: c_int = 2;
+const DEVICE_TO_DEVICE: c_int = 3;
 const DEFAULT: c_int = 4;
 /// Uploads up to this size are kept: indices, positions and masks are smaller, weight tensors larger.
 const KEPT: usize = 64 << 10;
@@ -59,9 +60,19 @@ forward! {
         = keep(copy(to, from, len, HOST_TO_DEVICE, core::ptr::null_mut()));
     extern fn hipMemcpyDtoH(to: *mut c_void, from: *const c_void, len: usize)
         = keep(copy(to, from, len, DEVICE_TO_HOST, core::ptr::null_mut()));
+    extern fn hipMemcpyDtoD(to: *mut c_void, from: *const c_void, len: usize)
+        = keep(copy(to, from, len, DEVICE_TO_DEVICE, core::ptr::null_mut()));
+    extern fn hipMemcpyHtoDAsync(to: *mut c_void, from: *const c_void, len: usize, on: *mut c_void)
+        = keep(copy(to, from, len, HOST_TO_DEVICE, on));
+    extern fn hipMemcpyDtoHAsync(to: *mut c_void, from: *const c_void, len: usize, on: *mut c_void)
+        = keep(copy(to, from, len, DEVICE_TO_HOST, on));
+    extern fn hipMemcpyDtoDAsync(to: *mut c_void, from: *const c_void, len: usize, on: *mut c_void)
+        = keep(copy(to, from, len, DEVICE_TO_DEVICE, on));
+    extern fn hipMemcpyPeer(to: *mut c_void, _to_device: c_int, from: *const c_void, _from_device: c_int, len: usize)
+        = keep(copy(to, from, len, DEVICE_TO_DEVICE, core::ptr::null_mut()));
     extern fn hipMemcpyPeerAsync(
         to: *mut c_void, _to_device: c_int, from: *const c_void, _from_device: c_int, len: usize, on: *mut c_void
-    ) = keep(copy(to, from, len, 3, on));
+    ) = keep(copy(to, from, len, DEVICE_TO_DEVICE, on));
 }
 
 /// Rows of `width` bytes, each at its own pitch.
@@ -133,4 +144,57 @@ forward! {
     extern fn hipMemset(at: *mut c_void, value: c_int, len: usize) = keep(fill(at, value, len, core::ptr::null_mut()));
     extern fn hipMemsetAsync(at: *mut c_void, value: c_int, len: usize, on: *mut c_void)
         = keep(fill(at, value, len, on));
+}
+
+/// Fills with values of more than one byte.
+///
+/// SAFETY: `at` must be valid for `count` values.
+unsafe fn fill_with<T: Copy + PartialEq + Default>(at: *mut T, value: T, count: usize, on: *mut c_void) -> Status {
+    if at.is_null() && count > 0 {
+        return INVALID_VALUE;
+    }
+    if stream::captured(on) != 0 {
+        stream::node(on, stream::FILL);
+        return SUCCESS;
+    }
+    if value == T::default() && count > KEPT {
+        return SUCCESS;
+    }
+    for place in 0..count {
+        // SAFETY: guaranteed by the caller.
+        unsafe { at.add(place).write_unaligned(value) };
+    }
+    SUCCESS
+}
+
+forward! {
+    extern fn hipMemsetD8(at: *mut c_void, value: u8, count: usize)
+        = keep(fill(at, c_int::from(value), count, core::ptr::null_mut()));
+    extern fn hipMemsetD8Async(at: *mut c_void, value: u8, count: usize, on: *mut c_void)
+        = keep(fill(at, c_int::from(value), count, on));
+    extern fn hipMemsetD16(at: *mut u16, value: u16, count: usize) = keep(fill_with(at, value, count, core::ptr::null_mut()));
+    extern fn hipMemsetD16Async(at: *mut u16, value: u16, count: usize, on: *mut c_void) = keep(fill_with(at, value, count, on));
+    extern fn hipMemsetD32(at: *mut u32, value: c_int, count: usize)
+        = keep(fill_with(at, value as u32, count, core::ptr::null_mut()));
+    extern fn hipMemsetD32Async(at: *mut u32, value: c_int, count: usize, on: *mut c_void)
+        = keep(fill_with(at, value as u32, count, on));
+    extern fn hipMemset2D(at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize)
+        = keep(fill_rows(at, pitch, value, width, height, core::ptr::null_mut()));
+    extern fn hipMemset2DAsync(at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, on: *mut c_void)
+        = keep(fill_rows(at, pitch, value, width, height, on));
+}
+
+/// SAFETY: every row must be valid.
+unsafe fn fill_rows(at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, on: *mut c_void) -> Status {
+    if width > pitch {
+        return INVALID_VALUE;
+    }
+    for row in 0..height {
+        // SAFETY: guaranteed by the caller.
+        let status = unsafe { fill(at.cast::<u8>().wrapping_add(row * pitch).cast(), value, width, on) };
+        if status != SUCCESS || stream::captured(on) != 0 {
+            return status;
+        }
+    }
+    SUCCESS
 }

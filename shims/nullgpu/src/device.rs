@@ -5,6 +5,11 @@ use crate::nullgpu_input::Device;
 use crate::world::{thread, world};
 use core::ffi::{c_char, c_int, c_uint};
 
+unsafe extern "C" {
+    /// The version that belongs to the library's name. The build script links it to the code, which is the same for all names.
+    static whichkernel_release: u32;
+}
+
 pub fn current() -> Option<&'static Device> {
     world().devices.get(thread().device as usize)
 }
@@ -147,8 +152,8 @@ pub unsafe extern "C" fn hipRuntimeGetVersion(version: *mut c_int) -> Status {
     if version.is_null() {
         return keep(INVALID_VALUE);
     }
-    // SAFETY: the caller's variable.
-    unsafe { *version = world().runtime_version as c_int };
+    // SAFETY: the caller's variable, and a constant of this library.
+    unsafe { *version = whichkernel_release as c_int };
     SUCCESS
 }
 
@@ -164,8 +169,11 @@ pub unsafe extern "C" fn hipDeviceGetAttribute(value: *mut c_int, attribute: c_i
     let Some(device) = by_number(number) else { return keep(INVALID_DEVICE) };
     let [major, minor, _] = device.version;
     let answer = match attribute {
+        // No error correction, whatever the card has (rocclr/device/rocm/rocdevice.cpp, errorCorrectionSupport_).
+        0 => 0,
         2 => 8,
-        3 | 8 | 65 | 90 | 10011 | 10014 | 10016 => 1,
+        3 | 4 | 8 | 12 | 65 | 78 | 90 | 10011 | 10013 | 10014 | 10016 => 1,
+        1 | 7 | 13..=15 | 17 | 18 | 20..=22 | 62 | 66 | 70 | 73 | 80 | 91 => 0,
         5 => device.clock_khz,
         6 => 0,
         9 | 24 => 1,
@@ -195,7 +203,19 @@ pub unsafe extern "C" fn hipDeviceGetAttribute(value: *mut c_int, attribute: c_i
         10012 => 0,
         10015 => device.compute_units,
         10017 => 100_000,
-        _ => return keep(INVALID_VALUE),
+        58 => i32::MAX as u32,
+        79 | 81 | 82 => 256,
+        10020 => device.pci_device_id,
+        other => {
+            let mut text = *b"hipDeviceGetAttribute 00000";
+            let mut rest = other.unsigned_abs();
+            for digit in text.iter_mut().rev().take(5) {
+                *digit = b'0' + (rest % 10) as u8;
+                rest /= 10;
+            }
+            crate::stubs::note(&text);
+            return keep(INVALID_VALUE);
+        }
     };
     if value.is_null() {
         return keep(INVALID_VALUE);
@@ -203,4 +223,72 @@ pub unsafe extern "C" fn hipDeviceGetAttribute(value: *mut c_int, attribute: c_i
     // SAFETY: the caller's variable.
     unsafe { *value = answer as c_int };
     SUCCESS
+}
+
+fn put<T>(to: *mut T, value: T) -> Status {
+    if to.is_null() {
+        return keep(INVALID_VALUE);
+    }
+    // SAFETY: the caller's variable.
+    unsafe { to.write_unaligned(value) };
+    SUCCESS
+}
+
+/// An identifier that is the same in every run. Real ones are unique.
+fn uuid(to: *mut [u8; 16], number: c_int) -> Status {
+    let Some(device) = by_number(number) else { return keep(INVALID_DEVICE) };
+    let mut id = *b"stand-in-gpu-000";
+    let digit = |value: u32| b"0123456789abcdef".get((value & 15) as usize).copied().unwrap_or(b'0');
+    let [.., high, low] = &mut id;
+    (*high, *low) = (digit(device.pci_bus >> 4), digit(device.pci_bus));
+    put(to, id)
+}
+
+/// `DDDD:BB:DD.F`, as `hipDeviceGetPCIBusId` writes it.
+///
+/// SAFETY: `text` is null or a string.
+unsafe fn by_slot(to: *mut c_int, text: *const c_char) -> Status {
+    if text.is_null() {
+        return keep(INVALID_VALUE);
+    }
+    // SAFETY: guaranteed by the caller.
+    let text = unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes();
+    let bus = text.split(|byte| *byte == b':').nth(1).and_then(|bus| u32::from_str_radix(core::str::from_utf8(bus).ok()?, 16).ok());
+    let place = world().devices.iter().position(|device| Some(device.pci_bus) == bus);
+    place.map_or_else(|| keep(INVALID_DEVICE), |place| put(to, place as c_int))
+}
+
+fn peers(one: c_int, other: c_int) -> bool {
+    by_number(one).is_some() && by_number(other).is_some() && one != other
+}
+
+forward! {
+    extern fn hipDeviceGetUuid(to: *mut [u8; 16], number: c_int) = uuid(to, number);
+    extern fn hipDeviceGetByPCIBusId(to: *mut c_int, text: *const c_char) = by_slot(to, text);
+    /// Rank, access, atomics, arrays: devices reach each other's memory, without atomics over the bus.
+    extern fn hipDeviceGetP2PAttribute(to: *mut c_int, attribute: c_int, one: c_int, other: c_int)
+        = if peers(one, other) { put(to, c_int::from(attribute == 1)) } else { keep(INVALID_DEVICE) };
+    /// PCI Express (HSA_AMD_LINK_INFO_TYPE_PCIE), one hop.
+    extern fn hipExtGetLinkTypeAndHopCount(one: c_int, other: c_int, kind: *mut u32, hops: *mut u32)
+        = if !peers(one, other) { keep(INVALID_DEVICE) } else if put(kind, 2) == SUCCESS { put(hops, 1) } else { keep(INVALID_VALUE) };
+    /// The defaults of clr: the stack of a thread, and the heap of device code.
+    extern fn hipDeviceGetLimit(to: *mut usize, limit: c_uint) = match limit {
+        0 => put(to, 1024),
+        1 => put(to, 1 << 20),
+        2 => put(to, 4 << 20),
+        _ => keep(INVALID_VALUE),
+    };
+    extern fn hipDeviceSetLimit(limit: c_uint, _value: usize) = if limit <= 2 { SUCCESS } else { keep(INVALID_VALUE) };
+    extern fn hipDeviceReset() = if current().is_some() { SUCCESS } else { keep(NO_DEVICE) };
+    extern fn hipSetDeviceFlags(_flags: c_uint) = if current().is_some() { SUCCESS } else { keep(NO_DEVICE) };
+    extern fn hipGetDeviceFlags(to: *mut c_uint) = put(to, 0);
+    extern fn hipDeviceGetCacheConfig(to: *mut c_int) = put(to, 0);
+    extern fn hipDeviceSetCacheConfig(_config: c_int) = SUCCESS;
+    extern fn hipDeviceGetSharedMemConfig(to: *mut c_int) = put(to, 1);
+    extern fn hipDeviceSetSharedMemConfig(_config: c_int) = SUCCESS;
+    extern fn hipProfilerStart() = SUCCESS;
+    extern fn hipProfilerStop() = SUCCESS;
+    /// The only device is always the best one; of several, the first.
+    extern fn hipChooseDeviceR0600(to: *mut c_int, properties: *const u8)
+        = if properties.is_null() { keep(INVALID_VALUE) } else { put(to, 0) };
 }

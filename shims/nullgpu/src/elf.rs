@@ -1,5 +1,7 @@
 //! The minimum of device image parsing to answer whether a symbol exists: rocBLAS relies on the answer "not found".
 
+use crate::nullgpu_input::{Arg, Entry};
+
 /// The size of an image in bytes: an ELF file, a bundle, or a compressed bundle. The loading call passes no size.
 ///
 /// SAFETY: `at` points to an image that the real library would accept.
@@ -127,6 +129,65 @@ pub fn defines(elf: &[u8], name: &[u8]) -> Option<bool> {
             }
         }
         return Some(false);
+    }
+    None
+}
+
+/// A kernel's resources and arguments, by the image's own metadata.
+pub fn kernel(elf: &[u8], name: &[u8]) -> Option<(&'static Entry, &'static [Arg])> {
+    crate::metadata::kernel(elf, name)
+}
+
+/// The metadata of a code object: the note of type 32 that is named AMDGPU.
+pub fn metadata(elf: &[u8]) -> Option<&[u8]> {
+    const NOTE: u32 = 4;
+    const METADATA: u32 = 32;
+    let table = usize::try_from(u64_at(elf, 0x20)?).ok()?;
+    let (size, count) = (usize::from(u16_at(elf, 0x36)?), usize::from(u16_at(elf, 0x38)?));
+    for index in 0..count {
+        let header = elf.get(table.checked_add(index.checked_mul(size)?)?..)?.get(..56)?;
+        if u32_at(header, 0)? != NOTE {
+            continue;
+        }
+        let from = usize::try_from(u64_at(header, 8)?).ok()?;
+        let mut notes = elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)?;
+        while let (Some(name), Some(len), Some(kind)) = (u32_at(notes, 0), u32_at(notes, 4), u32_at(notes, 8)) {
+            let start = 12 + (name as usize).checked_next_multiple_of(4)?;
+            let end = start.checked_add(len as usize)?;
+            let body = notes.get(start..end)?;
+            if kind == METADATA && notes.get(12..18) == Some(b"AMDGPU") {
+                return Some(body);
+            }
+            notes = notes.get(end.checked_next_multiple_of(4)?..).unwrap_or(&[]);
+        }
+    }
+    None
+}
+
+/// A variable of a code object: its size, and its initial content if the file has it.
+pub fn variable<'a>(elf: &'a [u8], name: &[u8]) -> Option<(usize, &'a [u8])> {
+    const DYNSYM: u32 = 11;
+    const NOBITS: u32 = 8;
+    let table = usize::try_from(u64_at(elf, 0x28)?).ok()?;
+    let (size, count) = (usize::from(u16_at(elf, 0x3a)?), usize::from(u16_at(elf, 0x3c)?));
+    let section = |index: usize| elf.get(table.checked_add(index.checked_mul(size)?)?..)?.get(..64);
+    let header = (0..count).filter_map(section).find(|header| u32_at(header, 4) == Some(DYNSYM))?;
+    let strings = body(elf, section(usize::try_from(u32_at(header, 0x28)?).ok()?)?)?;
+    for symbol in body(elf, header)?.chunks_exact(24) {
+        let start = usize::try_from(u32_at(symbol, 0)?).ok()?;
+        let rest = strings.get(start..).and_then(|text| text.strip_prefix(name));
+        let is_object = symbol.get(4)? & 15 == 1;
+        let place = usize::from(u16_at(symbol, 6)?);
+        if !is_object || place == 0 || rest.is_none_or(|rest| rest.first() != Some(&0)) {
+            continue;
+        }
+        let len = usize::try_from(u64_at(symbol, 16)?).ok()?;
+        let home = section(place)?;
+        let offset = u64_at(symbol, 8)?.checked_sub(u64_at(home, 0x10)?)?;
+        let content = if u32_at(home, 4)? == NOBITS { None } else { body(elf, home) };
+        let start = usize::try_from(offset).ok()?;
+        let content = content.and_then(|bytes| bytes.get(start..start.checked_add(len)?));
+        return Some((len, content.unwrap_or(&[])));
     }
     None
 }

@@ -2,8 +2,9 @@
 
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS, Status, keep};
 use crate::graph::Graph;
-use crate::{registry, stream, sys};
-use core::ffi::{c_uint, c_void};
+use crate::record::{Text, kind};
+use crate::{launch, registry, stream, sys, trace};
+use core::ffi::{CStr, c_char, c_uint, c_void};
 
 const MARK: u64 = u64::from_le_bytes(*b"WK_EVENT");
 
@@ -11,6 +12,8 @@ const MARK: u64 = u64::from_le_bytes(*b"WK_EVENT");
 struct Event {
     mark: u64,
     time_ns: u64,
+    /// Launches before it.
+    work: u64,
     capture: Option<&'static Graph>,
 }
 
@@ -55,6 +58,7 @@ pub extern "C" fn hipEventDestroy(event: *mut c_void) -> Status {
 pub extern "C" fn hipEventRecord(event: *mut c_void, on: *mut c_void) -> Status {
     let Some(event) = find(event) else { return keep(INVALID_HANDLE) };
     event.time_ns = sys::now_ns();
+    event.work = launch::work();
     event.capture = stream::capture_of(on);
     SUCCESS
 }
@@ -70,11 +74,37 @@ pub extern "C" fn hipEventQuery(event: *mut c_void) -> Status {
     keep(if known { SUCCESS } else { INVALID_HANDLE })
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipEventElapsedTime(ms: *mut f32, from: *mut c_void, to: *mut c_void) -> Status {
+/// Entry points that ask for a time. The library that calls is part of the record: what it does next may depend on the time.
+macro_rules! asks {
+    ($($(#[$about:meta])* extern fn $name:ident(ms, from, to);)*) => {$(
+        core::arch::global_asm!(
+            concat!(".globl ", stringify!($name)),
+            concat!(".type ", stringify!($name), ", @function"),
+            concat!(stringify!($name), ":"),
+            "mov rcx, [rsp]",
+            concat!("lea r8, [rip + ", stringify!($name), "_name]"),
+            "jmp {elapsed}",
+            concat!(stringify!($name), "_name: .asciz \"", stringify!($name), "\""),
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            elapsed = sym $crate::event::elapsed,
+        );
+    )*};
+}
+pub(crate) use asks;
+
+/// SAFETY: called by the entry points above, with their return address and name.
+pub unsafe extern "C" fn elapsed(ms: *mut f32, from: *mut c_void, to: *mut c_void, caller: usize, name: *const c_char) -> Status {
     let (Some(from), Some(to), false) = (find(from), find(to), ms.is_null()) else { return keep(INVALID_HANDLE) };
     // SAFETY: the caller's variable.
     unsafe { *ms = to.time_ns.saturating_sub(from.time_ns) as f32 / 1e6 };
+    if to.work != from.work {
+        let (path, _) = crate::module::owner(caller);
+        let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        // SAFETY: the entry point's own text.
+        let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+        let text = Text { len: (name.len() + 1 + file.len()) as u32, reserved: 0 };
+        crate::world::record(kind::TIMED, &[trace::bytes(&text), name, b" ", file]);
+    }
     SUCCESS
 }
 

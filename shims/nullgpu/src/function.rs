@@ -2,7 +2,7 @@
 
 use crate::device::current;
 use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_VALUE, SUCCESS, Status, keep};
-use crate::nullgpu_input::{Entry, MOST_TABLES, flag};
+use crate::nullgpu_input::{Arg, Entry, MOST_TABLES, flag};
 use crate::lock::Lock;
 use crate::module::Module;
 use crate::occupancy::{Resources, active_blocks};
@@ -23,14 +23,62 @@ pub struct Function {
     entries: [u32; MOST_TABLES],
     pub name: &'static [u8],
     pub module: &'static Module,
+    /// Facts from the metadata of its own image, if the parent does not know it.
+    own: AtomicPtr<Own>,
     generation: AtomicU32,
 }
 
+/// Resources, and the layout of the explicit arguments.
+#[derive(Clone, Copy)]
+pub struct Own {
+    entry: &'static Entry,
+    args: &'static [Arg],
+}
+
+/// The image was read and does not describe the kernel.
+static NOTHING: u8 = 0;
+
+fn nothing() -> *mut Own {
+    (&raw const NOTHING).cast_mut().cast()
+}
+
 impl Function {
+    /// The facts of its own image. It is read when they are needed first: a library registers thousands of kernels.
+    fn own(&self) -> Option<&'static Own> {
+        let known = self.own.load(Ordering::Acquire);
+        if known == nothing() {
+            return None;
+        }
+        if !known.is_null() {
+            // SAFETY: set once, never freed.
+            return unsafe { known.as_ref() };
+        }
+        let found = self.module.kernel(self.name).and_then(|(entry, args)| {
+            let kept = registry::new::<Own>()?;
+            *kept = Own { entry, args };
+            Some(&*kept)
+        });
+        let at = found.map_or(nothing(), |own| core::ptr::from_ref(own).cast_mut());
+        self.own.store(at, Ordering::Release);
+        found
+    }
+
     /// The known facts about it for the current device.
     pub fn entry(&self) -> Option<&'static Entry> {
+        self.listed().or_else(|| self.own().map(|own| own.entry))
+    }
+
+    /// The facts that the parent handed over.
+    fn listed(&self) -> Option<&'static Entry> {
         let place = self.entries.get(world().table_number()).copied()?;
         world().table().entries.get((place as usize).checked_sub(1)?)
+    }
+
+    /// Where its explicit arguments are in the kernarg segment; empty if that is not known.
+    pub fn layout(&self) -> &'static [Arg] {
+        let Some(entry) = self.listed() else { return self.own().map_or(&[], |own| own.args) };
+        let rest = world().table().args.get(entry.args as usize..);
+        rest.and_then(|rest| rest.get(..usize::from(entry.args_len))).unwrap_or(&[])
     }
 
     /// Whether the current device refuses it, as the real runtime refuses code that is not for its target.
@@ -84,7 +132,8 @@ fn make(name: &'static [u8], module: &'static Module) -> Option<&'static Functio
         *place = table.entry(name, bundle);
     }
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    *function = Function { mark: MARK, id, entries, name, module, generation: AtomicU32::new(0) };
+    let own = AtomicPtr::new(core::ptr::null_mut());
+    *function = Function { mark: MARK, id, entries, name, module, own, generation: AtomicU32::new(0) };
     Some(function)
 }
 
@@ -126,15 +175,20 @@ pub fn by_handle(handle: usize) -> Option<&'static Function> {
 
 /// A function of a loaded module; the name is copied, because the caller's string may go away.
 pub fn of_module(name: &[u8], module: &'static Module) -> Option<&'static Function> {
-    let kept = registry::bytes(name.len())?;
-    kept.copy_from_slice(name);
-    make(kept, module)
+    // The name is also given to the program, as a C string.
+    let kept = registry::list((0..name.len() + 1).map(|at| name.get(at).copied().unwrap_or(0)))?;
+    make(kept.get(..name.len())?, module)
 }
 
 /// Looks up a `hipFunction_t`.
 pub fn by_function(function: *mut c_void) -> Option<&'static Function> {
     // SAFETY: a handle from the program.
     unsafe { registry::known::<Function>(function, MARK) }.map(|function| &*function)
+}
+
+/// By the address that a launch passes, or by the function of a module: these calls take both.
+fn any(handle: *const c_void) -> Option<&'static Function> {
+    by_handle(handle as usize).or_else(|| by_function(handle.cast_mut()))
 }
 
 /// The kernel's resources; unknown kernels are assumed to need only threads.
@@ -183,21 +237,94 @@ forward! {
     ) = keep(occupancy(blocks, by_function(function), block, dynamic));
 }
 
+/// The largest block, and the smallest grid that fills the card with it (clr, ihipOccupancyMaxPotentialBlockSize: the block
+/// with the most threads per multiprocessor, in steps of a wave).
+///
+/// SAFETY: `grid` and `block` are null or the caller's variables.
+unsafe fn potential(grid: *mut c_int, block: *mut c_int, function: Option<&Function>, dynamic: usize, limit: c_int) -> Status {
+    let (Some(function), Some(device)) = (function, current()) else { return INVALID_DEVICE_FUNCTION };
+    if grid.is_null() || block.is_null() {
+        return INVALID_VALUE;
+    }
+    if function.is_refused() {
+        return crate::error::NO_BINARY_FOR_GPU;
+    }
+    let own = function.entry().map_or(device.max_block, |entry| u32::from(entry.max_block)).min(device.max_block);
+    let most = u32::try_from(limit).ok().filter(|limit| *limit > 0).map_or(own, |limit| limit.min(own));
+    let (mut best, mut threads) = ((0, 0), most);
+    while threads > 0 {
+        let blocks = blocks_per_unit(function, threads, dynamic as u64).unwrap_or(0);
+        if blocks * threads > best.0 * best.1 {
+            best = (blocks, threads);
+        }
+        // The first block is the largest; the others are whole waves.
+        threads = (threads - 1) / device.warp.max(1) * device.warp;
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe { (*grid, *block) = ((best.0 * device.multiprocessors) as c_int, best.1 as c_int) };
+    SUCCESS
+}
+
+/// Numbers of `hipFunction_attribute`. One without an answer is refused and recorded.
+///
+/// SAFETY: `value` is null or the caller's variable.
+unsafe fn attribute(value: *mut c_int, which: c_int, function: Option<&Function>) -> Status {
+    let (Some(function), Some(device), false) = (function, current(), value.is_null()) else { return INVALID_VALUE };
+    let entry = function.entry();
+    let answer = match which {
+        0 => entry.map_or(device.max_block, |entry| u32::from(entry.max_block)),
+        1 => entry.map_or(0, |entry| entry.lds),
+        2 => 0,
+        3 => entry.map_or(0, |entry| entry.private),
+        4 => entry.map_or(0, |entry| u32::from(entry.vgprs)),
+        5 | 6 => {
+            let [major, minor, _] = device.version;
+            major * 10 + minor
+        }
+        7 => 0,
+        8 => device.shared_per_block.saturating_sub(entry.map_or(0, |entry| entry.lds)),
+        9 => 0,
+        _ => {
+            crate::stubs::note(b"hipFuncGetAttribute");
+            return INVALID_VALUE;
+        }
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { *value = answer as c_int };
+    SUCCESS
+}
+
+forward! {
+    extern fn hipOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, handle: *const c_void, dynamic: usize, limit: c_int)
+        = keep(potential(grid, block, by_handle(handle as usize), dynamic, limit));
+    extern fn hipModuleOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: *mut c_void, dynamic: usize, limit: c_int)
+        = keep(potential(grid, block, by_function(function), dynamic, limit));
+    extern fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
+        grid: *mut c_int, block: *mut c_int, function: *mut c_void, dynamic: usize, limit: c_int, _flags: c_uint
+    ) = keep(potential(grid, block, by_function(function), dynamic, limit));
+    extern fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: *mut c_int, function: *mut c_void, block: c_int, dynamic: usize, _flags: c_uint
+    ) = keep(occupancy(blocks, by_function(function), block, dynamic));
+    extern fn hipFuncGetAttribute(value: *mut c_int, which: c_int, function: *mut c_void)
+        = keep(attribute(value, which, by_function(function)));
+    extern fn hipFuncSetSharedMemConfig(_handle: *const c_void, _config: c_int) = SUCCESS;
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn hipFuncSetAttribute(handle: *const c_void, _attribute: c_int, _value: c_int) -> Status {
-    let Some(function) = by_handle(handle as usize) else { return keep(INVALID_DEVICE_FUNCTION) };
+    let Some(function) = any(handle) else { return keep(INVALID_DEVICE_FUNCTION) };
     keep(if function.is_refused() { crate::error::NO_BINARY_FOR_GPU } else { SUCCESS })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipFuncSetCacheConfig(handle: *const c_void, _config: c_int) -> Status {
-    keep(if by_handle(handle as usize).is_some() { SUCCESS } else { INVALID_DEVICE_FUNCTION })
+    keep(if any(handle).is_some() { SUCCESS } else { INVALID_DEVICE_FUNCTION })
 }
 
 /// `hipFuncAttributes`: 56 bytes; local, threads, registers and shared at 16, 28, 32 and 48.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipFuncGetAttributes(attributes: *mut u8, handle: *const c_void) -> Status {
-    let (Some(function), false) = (by_handle(handle as usize), attributes.is_null()) else {
+    let (Some(function), false) = (any(handle), attributes.is_null()) else {
         return keep(INVALID_DEVICE_FUNCTION);
     };
     let Some(device) = current() else { return keep(crate::error::NO_DEVICE) };
@@ -226,7 +353,7 @@ pub unsafe extern "C" fn hipGetFuncBySymbol(to: *mut *mut c_void, handle: *const
     SUCCESS
 }
 
-/// Registered names end in NUL; those of modules are stored without.
+/// Names end in NUL.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipKernelNameRef(function: *mut c_void) -> *const c_char {
     by_function(function).map_or(core::ptr::null(), |function| function.name.as_ptr().cast())

@@ -3,9 +3,10 @@
 use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_HANDLE, INVALID_VALUE, SUCCESS, Status, keep, replace};
 use crate::function::{self, Function};
 use crate::record::{self, api, kind};
-use crate::world::{thread, world};
+use crate::world::thread;
 use crate::{route, rules, stream, sys, trace};
 use core::ffi::{c_uint, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -16,7 +17,7 @@ pub struct Dim3 {
 }
 
 /// The maximum size of a launch's arguments, laid out as in the kernarg segment.
-const MOST_ARGS: usize = 4096;
+pub const MOST_ARGS: usize = 4096;
 
 pub enum Args {
     /// One pointer per argument; sizes come from metadata.
@@ -34,21 +35,52 @@ pub struct Call {
     pub args: Args,
 }
 
+/// Launches, replays and library calls so far. An event that is recorded after one of them may measure it.
+static WORK: AtomicU64 = AtomicU64::new(0);
+
+pub fn work() -> u64 {
+    WORK.load(Ordering::Relaxed)
+}
+
+pub fn worked() {
+    WORK.fetch_add(1, Ordering::Relaxed);
+}
+
 /// SAFETY: the arguments must be those of a real launch of this kernel.
 pub unsafe fn launch(function: &'static Function, call: &Call) -> Status {
-    let status = rules::check(function, call);
-    function.note();
     let mut buffer = [0_u8; MOST_ARGS];
     // SAFETY: guaranteed by the caller.
-    let len = unsafe { arguments(function, &call.args, &mut buffer) };
+    let record = unsafe { describe(function, call, stream::captured(call.on), &mut buffer) };
+    let args = buffer.get(..record.args_len as usize).unwrap_or(&[]);
+    write(function, &record, args);
+    if record.status == SUCCESS {
+        match stream::capture_of(call.on) {
+            Some(graph) => graph.keep(function, &record, args),
+            None => worked(),
+        }
+        if let (Some(entry), Args::Pointers(args)) = (function.entry(), &call.args) {
+            // SAFETY: guaranteed by the caller.
+            unsafe { route::write(entry, *args, call.grid) };
+        }
+    }
+    record.status
+}
+
+/// The record of a launch; its arguments are put into `buffer`.
+///
+/// SAFETY: the arguments must be those of a real launch of this kernel.
+pub unsafe fn describe(function: &'static Function, call: &Call, graph: u32, buffer: &mut [u8; MOST_ARGS]) -> record::Launch {
+    let status = rules::check(function, call);
+    // SAFETY: guaranteed by the caller.
+    let len = unsafe { arguments(function, &call.args, buffer) };
     let thread = thread();
     if thread.id == 0 {
         thread.id = sys::thread_id();
     }
-    let record = record::Launch {
+    record::Launch {
         time_ns: sys::now_ns(),
         stream: stream::id(call.on),
-        graph: stream::captured(call.on),
+        graph,
         kernel: function.id,
         thread: thread.id,
         device: thread.device,
@@ -58,16 +90,12 @@ pub unsafe fn launch(function: &'static Function, call: &Call) -> Status {
         block: call.block,
         shared: call.shared as u32,
         args_len: len as u32,
-    };
-    crate::world::record(kind::LAUNCH, &[trace::bytes(&record), buffer.get(..len).unwrap_or(&[])]);
-    if status == SUCCESS {
-        stream::node(call.on, stream::KERNEL);
-        if let (Some(entry), Args::Pointers(args)) = (function.entry(), &call.args) {
-            // SAFETY: guaranteed by the caller.
-            unsafe { route::write(entry, *args, call.grid) };
-        }
     }
-    status
+}
+
+pub fn write(function: &'static Function, record: &record::Launch, args: &[u8]) {
+    function.note();
+    crate::world::record(kind::LAUNCH, &[trace::bytes(record), args]);
 }
 
 /// SAFETY: the arguments must be those of a real launch of this kernel.
@@ -83,10 +111,12 @@ unsafe fn arguments(function: &Function, args: &Args, buffer: &mut [u8; MOST_ARG
             len
         }
         Args::Pointers(list) => {
-            let Some(entry) = function.entry().filter(|_| !list.is_null()) else { return 0 };
-            let layout = world().table().args.get(entry.args as usize..).and_then(|rest| rest.get(..usize::from(entry.args_len)));
+            let layout = function.layout();
+            if list.is_null() {
+                return 0;
+            }
             let mut end = 0;
-            for (place, arg) in layout.unwrap_or(&[]).iter().enumerate() {
+            for (place, arg) in layout.iter().enumerate() {
                 let (at, size) = (usize::from(arg.offset), usize::from(arg.size));
                 let Some(to) = buffer.get_mut(at..at + size) else { break };
                 // SAFETY: one pointer per explicit argument, each to `size` bytes.

@@ -16,6 +16,8 @@ mod nullgpu_input;
 mod lock;
 #[path = "../../shared/occupancy.rs"]
 mod occupancy;
+#[path = "../../common/real.rs"]
+mod real;
 #[path = "../../shared/launch_record.rs"]
 #[allow(dead_code, reason = "readers and other writers use the rest")]
 mod record;
@@ -31,6 +33,7 @@ macro_rules! forward {
     ($($(#[$about:meta])* extern fn $name:ident($($arg:ident: $type:ty),*) = $call:expr;)*) => {$(
         $(#[$about])*
         #[unsafe(no_mangle)]
+        #[allow(unused_unsafe, reason = "some calls need no unsafe function")]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> crate::error::Status {
             // SAFETY: guaranteed by the caller.
             unsafe { $call }
@@ -39,6 +42,7 @@ macro_rules! forward {
 }
 
 mod blas;
+mod context;
 mod copy;
 mod device;
 mod elf;
@@ -46,18 +50,26 @@ mod error;
 mod event;
 mod function;
 mod graph;
+mod graph_nodes;
+mod hiprtc;
+mod images;
 #[allow(dead_code, reason = "the CUDA stand-in uses the rest")]
 mod launch;
 mod mangled;
 mod memory;
+mod metadata;
 #[allow(dead_code, reason = "the CUDA stand-in uses the rest")]
 mod module;
+mod pools;
 mod properties;
 mod registry;
 mod route;
 mod rules;
 mod stream;
 mod stubs;
+mod symbols;
+mod timing;
+mod variables;
 #[allow(dead_code, reason = "the CUDA stand-in uses the rest")]
 mod world;
 

@@ -212,6 +212,21 @@ pub unsafe extern "C" fn hipPointerGetAttributes(attributes: *mut u8, at: *const
     SUCCESS
 }
 
+/// A block of memory.
+#[allow(dead_code, reason = "only the HIP stand-in asks for it")]
+pub struct Place {
+    pub start: usize,
+    pub size: usize,
+    pub device: u32,
+    pub host: bool,
+}
+
+/// The block that contains an address.
+#[allow(dead_code, reason = "only the HIP stand-in asks for it")]
+pub fn place(at: usize) -> Option<Place> {
+    BLOCKS.lock().find(at).map(|Block { start, size, device, host }| Place { start, size, device, host })
+}
+
 /// Whether an address is in memory that this library allocated.
 pub fn ours(at: *const c_void) -> bool {
     BLOCKS.lock().find(at as usize).is_some()

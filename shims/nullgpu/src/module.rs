@@ -3,10 +3,10 @@
 use crate::device::current;
 use crate::error::{FILE_NOT_FOUND, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS, Status, keep};
 use crate::function::{self, Function};
-use crate::nullgpu_input::MOST_TABLES;
+use crate::nullgpu_input::{Arg, Entry, MOST_TABLES};
 use crate::record::{self, kind};
 use crate::world::world;
-use crate::{elf, registry, sys, trace};
+use crate::{elf, registry, sys, trace, variables};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,6 +33,16 @@ impl Module {
     /// The bytes of a loaded image; empty if it was registered.
     pub fn image(&self) -> &'static [u8] {
         self.image
+    }
+
+    /// A kernel by the metadata of the image itself, for the only device. With several devices, each has a table.
+    pub fn kernel(&self, name: &[u8]) -> Option<(&'static Entry, &'static [Arg])> {
+        let [device] = world().devices else { return None };
+        let image = if self.image.is_empty() { self.registered } else { self.image };
+        match elf::code(image, target(&device.arch), target(&device.generic)) {
+            elf::Code::Elf(code) => elf::kernel(code, name),
+            _ => None,
+        }
     }
 
     /// Recorded before its first kernel, once per trace file.
@@ -134,32 +144,6 @@ pub unsafe extern "C" fn __hipRegisterFunction(
     function::register(handle as usize, name, module);
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn __hipRegisterVar(
-    _modules: *mut *mut c_void,
-    _var: *mut c_void,
-    _host: *mut c_char,
-    _name: *mut c_char,
-    _external: c_int,
-    _size: usize,
-    _constant: c_int,
-    _global: c_int,
-) {
-    world();
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __hipRegisterManagedVar(
-    _modules: *mut c_void,
-    _at: *mut *mut c_void,
-    _init: *mut c_void,
-    _name: *const c_char,
-    _size: usize,
-    _align: c_uint,
-) {
-    let _ = world().devices;
-}
-
 /// The file that contains an address, and its load address.
 pub fn owner(address: usize) -> (&'static [u8], usize) {
     struct Search {
@@ -215,6 +199,9 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
     if matches!(elf::code(kept, target(&device.arch), target(&device.generic)), elf::Code::Opaque) {
         // Not a file address: marks that the content was not examined.
         module.address = 1;
+    }
+    if path.is_empty() {
+        crate::images::keep(kept, module.hash);
     }
     module.note();
     // SAFETY: the caller's variable.
@@ -285,4 +272,41 @@ pub unsafe extern "C" fn hipModuleGetFunction(to: *mut *mut c_void, module: *mut
     // SAFETY: the caller's variable.
     unsafe { *to = core::ptr::from_ref(function).cast_mut().cast() };
     SUCCESS
+}
+
+/// A variable of a loaded image. Its memory starts with the content of the image.
+///
+/// SAFETY: `to` and `size` are null or the caller's variables; `name` is null or a string.
+unsafe fn global(to: *mut *mut c_void, size: *mut usize, handle: *mut c_void, name: *const c_char) -> Status {
+    let (Some(module), Some(device), false) = (find(handle), current(), name.is_null()) else { return INVALID_VALUE };
+    // SAFETY: guaranteed by the caller.
+    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    let elf::Code::Elf(code) = elf::code(module.image, target(&device.arch), target(&device.generic)) else { return NOT_FOUND };
+    let Some((len, content)) = elf::variable(code, name) else { return NOT_FOUND };
+    let key = core::ptr::from_ref(module) as usize ^ record::fnv(record::FNV, name) as usize;
+    let is_new = !variables::is_known(key);
+    variables::register(key, len);
+    let Some((at, len)) = variables::find(key) else { return crate::error::OUT_OF_MEMORY };
+    // SAFETY: memory of `len` bytes that the program does not know yet if it is new; the caller's variables.
+    unsafe {
+        if is_new && content.len() == len {
+            core::ptr::copy_nonoverlapping(content.as_ptr(), at as *mut u8, len);
+        }
+        if !to.is_null() {
+            *to = at as *mut c_void;
+        }
+        if !size.is_null() {
+            *size = len;
+        }
+    }
+    SUCCESS
+}
+
+forward! {
+    extern fn hipModuleGetGlobal(to: *mut *mut c_void, size: *mut usize, module: *mut c_void, name: *const c_char)
+        = keep(global(to, size, module, name));
+    extern fn hipModuleGetFunctionCount(to: *mut c_uint, module: *mut c_void) = keep(match (find(module), to.is_null()) {
+        (Some(_), false) => crate::stubs::unsupported(b"hipModuleGetFunctionCount"),
+        _ => INVALID_VALUE,
+    });
 }

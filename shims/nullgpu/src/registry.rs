@@ -13,7 +13,13 @@ static SLAB_NOW: Lock<Slab> = Lock::new(Slab { next: 0, end: 0 });
 
 /// A zeroed `T` that is never freed; None if the system has no memory.
 pub fn new<T>() -> Option<&'static mut T> {
-    let size = size_of::<T>().next_multiple_of(16);
+    let at = room(size_of::<T>())?.cast::<T>();
+    // SAFETY: fresh zeroed memory, 16-byte aligned, without another owner; every `T` used here is plain data.
+    Some(unsafe { &mut *at })
+}
+
+fn room(size: usize) -> Option<*mut u8> {
+    let size = size.next_multiple_of(16);
     let mut slab = SLAB_NOW.lock();
     if slab.end - slab.next < size {
         let start = sys::zeroed(SLAB.max(size)) as usize;
@@ -22,10 +28,22 @@ pub fn new<T>() -> Option<&'static mut T> {
         }
         *slab = Slab { next: start, end: start + SLAB.max(size) };
     }
-    let at = slab.next as *mut T;
+    let at = slab.next as *mut u8;
     slab.next += size;
-    // SAFETY: fresh zeroed memory, 16-byte aligned, without another owner; every `T` used here is plain data.
-    Some(unsafe { &mut *at })
+    Some(at)
+}
+
+/// Values that are never freed, from the slab: for many small lists.
+#[allow(dead_code, reason = "only the HIP stand-in has lists of nodes")]
+pub fn list<T: Copy>(values: impl ExactSizeIterator<Item = T>) -> Option<&'static mut [T]> {
+    let count = values.len();
+    let start = room(count.checked_mul(size_of::<T>())?)?.cast::<T>();
+    for (place, value) in values.enumerate() {
+        // SAFETY: inside the fresh memory, which is aligned for every `T` used here.
+        unsafe { start.add(place).write(value) };
+    }
+    // SAFETY: `count` values were just written, and there is no other owner.
+    Some(unsafe { core::slice::from_raw_parts_mut(start, count) })
 }
 
 /// Bytes that are never freed.

@@ -5,9 +5,14 @@ use crate::record::{Text, kind};
 use crate::{trace, world};
 
 pub fn unsupported(name: &[u8]) -> Status {
+    note(name);
+    keep(NOT_SUPPORTED)
+}
+
+/// Records a call whose effect is not, or not fully, reproduced.
+pub fn note(name: &[u8]) {
     world::world();
     crate::world::record(kind::UNSUPPORTED, &[trace::bytes(&Text { len: name.len() as u32, reserved: 0 }), name]);
-    keep(NOT_SUPPORTED)
 }
 
 macro_rules! stubs {

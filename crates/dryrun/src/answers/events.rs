@@ -12,6 +12,10 @@ pub struct RunEvents<'r> {
     pub rejected: Vec<Refusal<'r>>,
     /// Calls that the stand-in does not support.
     pub unsupported: &'r BTreeMap<String, u64>,
+    /// Calls that asked how long launches took, each with the library that asked.
+    pub timed: &'r BTreeMap<String, u64>,
+    /// Launches, graph launches and library calls after the first of them: UNDETERMINED, because the time is made up.
+    pub after_time: u64,
     pub out_of_memory: Vec<OutOfMemory>,
     pub lost: u64,
     /// Records that were started but never finished.
@@ -52,6 +56,8 @@ impl<'r> From<&'r Events> for RunEvents<'r> {
                 .map(|(one, &count)| Refusal { device: one.device, kernel: &one.kernel, status: one.status, count })
                 .collect(),
             unsupported: &events.unsupported,
+            timed: &events.timed,
+            after_time: events.after_time,
             out_of_memory: memory
                 .map(|event| OutOfMemory { wanted: event.wanted, free: event.free, total: event.total })
                 .collect(),

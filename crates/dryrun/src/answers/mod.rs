@@ -32,6 +32,9 @@ pub struct ProgramRun<'r> {
     /// The kernels of BLAS calls by the catalogs of the runtime; empty where it has none for the card.
     pub blas: Vec<BlasChoice>,
     pub events: RunEvents<'r>,
+    /// Variables that the program did not get, because they lead to the user's own caches and databases, or to files that
+    /// its tree does not have.
+    pub withheld: &'r [String],
     pub without_code: Vec<WithoutCode<'r>>,
 }
 
@@ -161,6 +164,7 @@ pub struct Parts<'r> {
     pub selected: &'r [Selected],
     pub events: &'r Events,
     pub unjudged: &'r [Unjudged],
+    pub withheld: &'r [String],
 }
 
 impl<'r> From<Parts<'r>> for ProgramRun<'r> {
@@ -188,6 +192,7 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
             selected: parts.selected.iter().filter_map(row).collect(),
             blas: Vec::new(),
             events: parts.events.into(),
+            withheld: parts.withheld,
             without_code: parts
                 .unjudged
                 .iter()

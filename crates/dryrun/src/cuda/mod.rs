@@ -7,7 +7,6 @@ mod images;
 mod kernels;
 mod libraries;
 
-pub use images::Loaded;
 pub(crate) use images::loaded;
 pub(crate) use kernels::describe;
 pub(crate) use libraries::libraries;

@@ -22,8 +22,13 @@ use sys::unix::AsRawFd;
 /// looked up inside the tree.
 #[derive(Debug, Clone)]
 pub struct Enter {
-    root: PathBuf,
+    /// None: this machine's own root, in a mount namespace of its own.
+    root: Option<PathBuf>,
     binds: Vec<Bind>,
+    /// Files and directories that replace existing ones.
+    over: Vec<(PathBuf, PathBuf)>,
+    /// Made-up parts of /sys, and an empty directory in which it is assembled.
+    sysfs: Option<(PathBuf, PathBuf)>,
     cwd: PathBuf,
 }
 
@@ -38,7 +43,27 @@ pub struct Bind {
 impl Enter {
     /// `root` is the unpacked tree, `runtimes/NAME/root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Enter { root: root.into(), binds: Vec::new(), cwd: PathBuf::from("/") }
+        Enter { root: Some(root.into()), binds: Vec::new(), over: Vec::new(), sysfs: None, cwd: PathBuf::from("/") }
+    }
+
+    /// This machine as it is, except what [`Enter::over`] and [`Enter::sysfs`] replace.
+    pub fn here() -> Self {
+        let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        Enter { root: None, binds: Vec::new(), over: Vec::new(), sysfs: None, cwd }
+    }
+
+    /// Puts a file or directory of this machine in the place of an existing one.
+    #[must_use]
+    pub fn over(mut self, source: impl Into<PathBuf>, target: impl Into<PathBuf>) -> Self {
+        self.over.push((source.into(), target.into()));
+        self
+    }
+
+    /// Replaces the parts of /sys that describe cards by those below `made`. `stage` is an empty directory.
+    #[must_use]
+    pub fn sysfs(mut self, made: impl Into<PathBuf>, stage: impl Into<PathBuf>) -> Self {
+        self.sysfs = Some((made.into(), stage.into()));
+        self
     }
 
     /// Makes a directory or file visible at the same path, for reading and writing.
@@ -71,7 +96,7 @@ impl Enter {
 
     /// Starts the command inside the tree.
     pub fn spawn(&self, command: &mut Command) -> Result<Child, EnterError> {
-        let plan = Plan::new(&self.root, &self.binds, &self.cwd)?;
+        let plan = Plan::new(self)?;
         let (mut told, tell) = std::io::pipe().map_err(EnterError::Pipe)?;
         let fd = tell.as_raw_fd();
         let steps = plan.steps;
@@ -84,7 +109,8 @@ impl Enter {
             let _ = told.read_to_end(&mut at);
             let step = at.first_chunk().map(|bytes| usize::from(u16::from_le_bytes(*bytes)));
             let program = command.get_program().to_string_lossy().into_owned();
-            EnterError::from_child(error, step.and_then(|n| plan.names.get(n)), &self.root, program)
+            let root = self.root.as_deref().unwrap_or(Path::new("/"));
+            EnterError::from_child(error, step.and_then(|n| plan.names.get(n)), root, program)
         })
     }
 

@@ -1,6 +1,6 @@
 //! The steps that a tree and its binds require. All strings are created before the fork.
 
-use crate::sandbox::{Bind, EnterError};
+use crate::sandbox::{Bind, Enter, EnterError};
 use say::{Message, say};
 use std::{
     ffi::CString,
@@ -31,8 +31,43 @@ const STAGE: &str = "mnt";
 /// Directories that are provided from outside or filled by binds.
 const OUTSIDE: [&str; 8] = ["proc", "dev", "sys", "tmp", "mnt", "root", "home", "run"];
 
+/// Parts of the real /sys that programs use and that say nothing about a card.
+const REAL: [&str; 12] = [
+    "block",
+    "dev",
+    "devices",
+    "firmware",
+    "fs",
+    "hypervisor",
+    "kernel",
+    "power",
+    "class/net",
+    "class/dmi",
+    "bus/cpu",
+    "bus/node",
+];
+/// Parts that are made up.
+const MADE: [&str; 4] = ["class/kfd", "class/drm", "bus/pci", "module/amdgpu"];
+
 impl Plan {
-    pub fn new(root: &Path, binds: &[Bind], cwd: &Path) -> Result<Plan, EnterError> {
+    pub fn new(enter: &Enter) -> Result<Plan, EnterError> {
+        let mut plan = Plan::default();
+        let uid = sys::host::user();
+        let gid = sys::host::group();
+        let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
+        let unshare = NamespaceStep::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
+        plan.early(unshare, say!("dryrun-step-unshare"));
+        plan.early(NamespaceStep::Private, say!("dryrun-step-private"));
+        match &enter.root {
+            Some(root) => plan.inside(root, enter)?,
+            None => plan.here(enter)?,
+        }
+        plan.add(NamespaceStep::Chdir(text(&enter.cwd)?), say!("dryrun-step-chdir", path = enter.cwd));
+        Ok(plan)
+    }
+
+    /// A tree becomes the root.
+    fn inside(&mut self, root: &Path, enter: &Enter) -> Result<(), EnterError> {
         let root = root.canonicalize().map_err(|source| EnterError::Path { path: root.to_owned(), source })?;
         if !root.join("usr/lib").is_dir() {
             return Err(EnterError::NotATree { path: root });
@@ -42,29 +77,58 @@ impl Plan {
             files::create_dir(&stage, Access::Private)
                 .map_err(|source| EnterError::Path { path: stage.clone(), source })?;
         }
-        let mut plan = Plan::default();
-        let uid = sys::host::user();
-        let gid = sys::host::group();
-        let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
-        let unshare = NamespaceStep::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
-        plan.early(unshare, say!("dryrun-step-unshare"));
-        plan.early(NamespaceStep::Private, say!("dryrun-step-private"));
-        plan.early(NamespaceStep::Tmpfs(text(&stage)?), say!("dryrun-step-tmpfs", path = stage));
-        plan.tree(&root, &stage)?;
-        for dir in ["proc", "dev", "sys"] {
+        self.early(NamespaceStep::Tmpfs(text(&stage)?), say!("dryrun-step-tmpfs", path = stage));
+        self.tree(&root, &stage)?;
+        for (source, target) in &enter.over {
+            let rest = target.strip_prefix("/").unwrap_or(target);
+            self.bind(source, &stage.join(rest))?;
+        }
+        for dir in ["proc", "dev"] {
             let (source, target) = (Path::new("/").join(dir), stage.join(dir));
-            plan.directory(&target)?;
-            plan.bind(&source, &target)?;
+            self.directory(&target)?;
+            self.bind(&source, &target)?;
+        }
+        self.directory(&stage.join("sys"))?;
+        match &enter.sysfs {
+            Some((made, _)) => self.sysfs(made, &stage.join("sys"))?,
+            None => self.bind(Path::new("/sys"), &stage.join("sys"))?,
         }
         for dir in ["tmp", "root", "home", "run"] {
-            plan.directory(&stage.join(dir))?;
+            self.directory(&stage.join(dir))?;
         }
-        for bind in binds {
-            plan.outside(bind, &stage)?;
+        for bind in &enter.binds {
+            self.outside(bind, &stage)?;
         }
-        plan.early(NamespaceStep::Chroot(text(&stage)?), say!("dryrun-step-chroot", path = stage));
-        plan.add(NamespaceStep::Chdir(text(cwd)?), say!("dryrun-step-chdir", path = cwd));
-        Ok(plan)
+        self.early(NamespaceStep::Chroot(text(&stage)?), say!("dryrun-step-chroot", path = stage));
+        Ok(())
+    }
+
+    /// The root stays, and a few of its parts are replaced.
+    fn here(&mut self, enter: &Enter) -> Result<(), EnterError> {
+        if let Some((made, stage)) = &enter.sysfs {
+            self.early(NamespaceStep::Tmpfs(text(stage)?), say!("dryrun-step-tmpfs", path = stage));
+            self.sysfs(made, stage)?;
+            self.bind(stage, Path::new("/sys"))?;
+        }
+        for (source, target) in &enter.over {
+            self.bind(source, target)?;
+        }
+        Ok(())
+    }
+
+    /// Assembles /sys: parts of the real one, and those that are made up.
+    fn sysfs(&mut self, made: &Path, stage: &Path) -> Result<(), EnterError> {
+        let real = REAL.iter().map(|part| (Path::new("/sys").join(part), *part));
+        let made = MADE.iter().map(|part| (made.join(part), *part));
+        for (source, part) in real.chain(made).filter(|(source, _)| source.is_dir()) {
+            let mut at = stage.to_owned();
+            for name in part.split('/') {
+                at.push(name);
+                self.directory(&at)?;
+            }
+            self.bind(&source, &at)?;
+        }
+        Ok(())
     }
 
     /// Adds the tree's own top level: directories are bound read-only, links are copied.

@@ -3,8 +3,8 @@
 use super::dispatches::seen;
 use super::{VulkanCard, VulkanCell, VulkanMap, VulkanOutcome, VulkanRow, rows};
 use crate::account::Checked;
+use crate::ending::{Ending, Finish};
 use crate::products::Part;
-use crate::session::{Ending, Finish};
 use answer::Answer;
 use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;

@@ -26,12 +26,14 @@ pub use survey::{VulkanMap, VulkanSurvey};
 pub use trace::{VulkanStep, steps as vulkan_steps};
 
 use crate::RunRoot;
+use crate::ending::{Ending, ending};
 use crate::error::{DryrunError, io_at};
 use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{products_in, read_bytes};
 use crate::sandbox::Enter;
-use crate::session::{Ending, PRODUCTS, Streams, connect, ending, is_steering};
+use crate::session::{PRODUCTS, Streams, connect};
+use crate::surroundings::Environment;
 use crate::wait::wait;
 use std::ffi::OsString;
 use std::fs;
@@ -109,6 +111,8 @@ impl VulkanRequest<'_> {
         let program = self.command.first().cloned().unwrap_or_default();
         let mut command = sys::program::given(&program);
         command.args(self.command.iter().skip(1).map(|word| self.argument(root, word)));
+        let environment = Environment::of(std::env::vars_os(), Some(root));
+        environment.give(&mut command, &session.home().map_err(io_at(session.inner()))?, Some(root));
         self.environment(&mut command, session.inner(), &libraries, &stand_in);
         connect(self.streams, &mut command)?;
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
@@ -136,11 +140,6 @@ impl VulkanRequest<'_> {
     }
 
     fn environment(&self, command: &mut Command, directory: &Path, libraries: &Path, stand_in: &str) {
-        command.env_clear();
-        for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
-            command.env(name, value);
-        }
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
         let mut preload: OsString = stand_in.into();
         let sparse_read = self.sparse_read.then_some("libwhichkernel-sparse-read.so");
         for name in sparse_read.into_iter().chain(["libwhichkernel-graph.so"]) {

@@ -6,9 +6,10 @@
 use super::dispatches::{evaluations, seen};
 use super::{VulkanCard, VulkanCell, VulkanOutcome, VulkanRequest, rows};
 use crate::RunRoot;
+use crate::ending::Ending;
 use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
-use crate::session::{Ending, Streams};
+use crate::session::Streams;
 use crate::survey::{bench_command, interrupted, laid_out, words_of};
 use evidence::{Basis, Conclusion, Rung, Unit};
 use gguf::{Shape, Skeleton, TensorType};

@@ -36,6 +36,13 @@ impl SessionDir {
         &self.outer
     }
 
+    /// Creates a home directory for the program.
+    pub fn home(&self) -> io::Result<PathBuf> {
+        let home = self.inner.join("home");
+        files::create_dir(&home, Access::Private)?;
+        Ok(home)
+    }
+
     pub fn inner(&self) -> &Path {
         &self.inner
     }

@@ -55,6 +55,16 @@ impl SessionDir {
         self.outer.path()
     }
 
+    /// Creates a home directory for the program, so that nothing it keeps reaches the user's own.
+    pub fn home(&self) -> io::Result<PathBuf> {
+        let home = self.inner.join("home");
+        DirBuilder::new().mode(0o700).create(&home)?;
+        if rustix::process::geteuid().is_root() {
+            fs::set_permissions(&home, Permissions::from_mode(0o1777))?;
+        }
+        Ok(home)
+    }
+
     /// The directory for the program's records.
     pub fn inner(&self) -> &Path {
         &self.inner

@@ -182,7 +182,7 @@ impl Tail {
             Record::Unsupported(name) if name == "exception" => self.threw += 1,
             Record::Unsupported(name) if self.unfollowed.len() < 1024 || name == SEARCHED => self.unfollowed.push(name),
             Record::Runtime(_) | Record::Device(_) | Record::Unsupported(_) => {}
-            Record::NoMemory(_) | Record::Other => {}
+            Record::NoMemory(_) | Record::Timed(_) | Record::Other => {}
         }
     }
 

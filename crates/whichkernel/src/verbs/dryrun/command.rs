@@ -170,6 +170,7 @@ fn answer<'r>(ran: &'r Ran<'_>) -> ProgramRun<'r> {
         selected: ran.selected,
         events: &ran.events,
         unjudged: &ran.outcome.unjudged,
+        withheld: &ran.outcome.withheld,
     };
     let mut out = ProgramRun::from(parts);
     out.blas = ran.explained().iter().map(Explained::answer).collect();

@@ -30,8 +30,12 @@ pub fn write(out: &mut String, ran: &Ran<'_>, lang: &Lang) {
     if called || ran.events.unsupported.keys().any(|call| call.starts_with("cudnn") || call.starts_with("cublas")) {
         say("dryrun-cuda-vendor", 0);
     }
-    let read_back = dryrun::read_back(ran.outcome);
-    if read_back > 0 {
-        say("dryrun-cuda-read-back", read_back);
+}
+
+/// What the program does after it read a result back may depend on the value.
+pub fn read_back(out: &mut String, ran: &Ran<'_>, lang: &Lang) {
+    let count = dryrun::read_back(ran.outcome);
+    if count > 0 {
+        let _ = writeln!(out, "{}", lang.text_with("dryrun-cuda-read-back", &[("count", count.into())]));
     }
 }

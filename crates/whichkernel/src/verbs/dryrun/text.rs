@@ -84,6 +84,7 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
     out.push_str(&head::elsewhere(verdict.products.as_ref(), lang));
     notes(&mut out, ran, context);
     cuda_notes::write(&mut out, ran, lang);
+    cuda_notes::read_back(&mut out, ran, lang);
     if !ran.selected.is_empty() {
         let _ = writeln!(out, "{}", lang.text("dryrun-speed"));
     }
@@ -184,6 +185,10 @@ fn notes(out: &mut String, ran: &Ran<'_>, context: &Context) {
         let list: Vec<String> = events.unsupported.iter().map(|(name, count)| format!("{name} x{count}")).collect();
         say("dryrun-unsupported", &[("list", list.join(", "))]);
     }
+    if events.after_time > 0 {
+        let list: Vec<&str> = events.timed.keys().map(String::as_str).collect();
+        say("dryrun-timed", &[("list", list.join(", ")), ("count", events.after_time.to_string())]);
+    }
     for event in &events.out_of_memory {
         let mib = |bytes: u64| (bytes >> 20).to_string();
         let args = [("wanted", mib(event.wanted)), ("free", mib(event.free)), ("total", mib(event.total))];
@@ -205,6 +210,9 @@ fn notes(out: &mut String, ran: &Ran<'_>, context: &Context) {
             ("shipped", file.targets.join(" ")),
         ];
         say(if file.targets.is_empty() { "dryrun-unread" } else { "dryrun-unshipped" }, &args);
+    }
+    if !ran.outcome.withheld.is_empty() {
+        say("dryrun-withheld", &[("list", ran.outcome.withheld.join(", "))]);
     }
     match (ran.outcome.finish(), ran.outcome.interrupted) {
         (Finish::Whole, None) => {}
