@@ -43,7 +43,7 @@ impl Screen<'_> {
         let _ = writeln!(out, "{}", self.subject(answer));
         out.push('\n');
         out.push_str(&self.speed(answer));
-        if answer.subject.server.is_none() && !answer.paths.is_empty() {
+        if answer.subject.server.is_none() && (!answer.paths.is_empty() || answer.memory.is_some()) {
             out.push('\n');
             out.push_str(&self.expected(answer));
         }
@@ -196,6 +196,10 @@ impl Screen<'_> {
                 say!("why-limit-int8-long", peak = tera(input("peak")), work = giga(input("work")))
             }
             By::Int8Matrix => say!("why-limit-int8", peak = tera(input("peak"))),
+            By::FastestMatrix if long => {
+                say!("why-limit-fastest-long", peak = tera(input("peak")), work = giga(input("work")))
+            }
+            By::FastestMatrix => say!("why-limit-fastest", peak = tera(input("peak"))),
             By::Fp16Matrix if long => {
                 say!("why-limit-fp16-long", peak = tera(input("peak")), work = giga(input("work")))
             }
