@@ -377,7 +377,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Systemd 252 reads these lines back as the same words (tried with `systemd-analyze verify` and `systemctl show`).
+    /// Systemd 252 starts a program with exactly these words and this value, from exactly these lines.
     #[test]
     fn a_command_line_is_written_in_systemds_own_quotes() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();

@@ -103,7 +103,7 @@ fn a_faster_service_keeps_its_drop_in_until_it_is_undone() {
         r#"words >before.txt
 why $U --fix 1 --measure >plan.txt
 words >planned.txt
-why $U --fix 1 --measure --yes --repeat 4 --format json >kept.json; echo "kept $?"
+why $U --fix 1 --measure --yes --repeat 8 --format json >kept.json; echo "kept $?"
 words >kept.txt
 cat config/systemd/user/llama.service.d/50-whichkernel.conf >dropin.txt
 ls run/systemd/user/llama.service.d >left.txt 2>/dev/null

@@ -1,6 +1,6 @@
 //! Which GPU, which library, and which code in it.
 
-use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, untold};
+use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, unread, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
 use crate::facts::{Card, Census, Facts, Server};
 use crate::fixes;
@@ -34,7 +34,7 @@ fn against(facts: &Facts, card: &Card) -> Cost {
 pub fn cpu_only(facts: &Facts) -> Outcome {
     let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
     let Some(card) = idle(facts, None).filter(|_| facts.cards_seen) else { return Outcome::NotApplicable };
-    let Some(backends) = &server.backends else { return unchecked(say!("why-unchecked-process")) };
+    let Some(backends) = &server.backends else { return unread(facts) };
     if let Some(library) = backends.first() {
         return Outcome::Fine(say!("why-fine-backend", library));
     }
@@ -53,7 +53,7 @@ pub fn integrated(facts: &Facts) -> Outcome {
         return Outcome::NotApplicable;
     }
     let Some(used) = facts.used.and_then(|used| facts.cards.get(used)) else {
-        return unchecked(say!("why-unchecked-process"));
+        return unread(facts);
     };
     let Some(large) = idle(facts, Some(used)).filter(|_| used.integrated) else {
         return Outcome::Fine(say!("why-fine-device", card = used.title));
@@ -83,7 +83,13 @@ fn code(facts: &Facts) -> Result<(&Card, &str, &str, &[String]), Outcome> {
     }
     match &card.code {
         Some((library, targets)) => Ok((card, target, library, targets)),
-        None => Err(unchecked(say!("why-unchecked-process"))),
+        None => Err(match facts.server.as_ref().and_then(|server| server.backends.as_ref().and(server.pid)) {
+            Some(pid) => {
+                let command = say::shell::CommandLine::new("whichkernel inspect {}", [pid.to_string()]);
+                Outcome::NotChecked { why: say!("why-unchecked-library"), command: Some(command.into()) }
+            }
+            None => unread(facts),
+        }),
     }
 }
 
@@ -146,7 +152,7 @@ pub fn gfx_override(facts: &Facts) -> Outcome {
         return Outcome::NotApplicable;
     }
     let known = match &server.override_ {
-        None => return unchecked(say!("why-unchecked-process")),
+        None => return unread(facts),
         Some(None) => return Outcome::Fine(say!("why-fine-no-override")),
         Some(Some(known)) => known,
     };

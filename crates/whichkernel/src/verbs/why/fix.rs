@@ -5,6 +5,7 @@ use super::look::Looked;
 use super::running::{Running, Setting};
 use super::service::{Restarts, Service, present};
 use super::undo;
+use crate::asked::why::server_facts::counters;
 use crate::asked::why::text::{Screen, phase, rate};
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use probe::lanes::{self, Children, Lane, Starter, Starts, Told, Trial, What};
@@ -104,7 +105,11 @@ fn may_change<'f>(
         bail!("why-fix-remote", url = looked.chosen.at.to.url())
     };
     if looked.counters.as_ref().is_some_and(server::Counters::busy) {
-        bail!("why-fix-busy", pid);
+        // A request that has just ended may still be counted.
+        std::thread::sleep(Duration::from_secs(1));
+        if counters(&looked.chosen).is_some_and(|now| now.busy()) {
+            bail!("why-fix-busy", pid);
+        }
     }
     let Some(unit) = looked.facts.server.as_ref().and_then(|server| server.unit.as_ref()) else {
         return Ok((Control::Process(Running::read(pid)?), change));
