@@ -78,7 +78,7 @@ fn shortened(lang: &Lang, what: &str) -> String {
     match parts.get(..NAMED) {
         Some(first) if parts.len() > NAMED + 2 => {
             let count = parts.len() - NAMED;
-            lang.text_with("gap-list", &[("first", first.join(", ").into()), ("count", count.into())])
+            lang.text_with("gap-list", &[("first", lang.list(first).into()), ("count", count.into())])
         }
         _ => what.to_owned(),
     }
@@ -102,10 +102,13 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     }
     for left in conclusion.left_out().iter().take(NAMED) {
         let why = lang.say(&left.why.message());
+        let count = left.count.unwrap_or(0);
+        let unit = lang.text_with(&format!("unit-{}", conclusion.unit().key()), &[("count", count.into())]);
         let args = [
             ("what", shortened(lang, &left.what.in_words(lang)).into()),
             ("why", why.into()),
-            ("count", left.count.unwrap_or(0).into()),
+            ("count", count.into()),
+            ("unit", unit.into()),
         ];
         parts.push(lang.text_with(if left.count.is_some() { "gap-counted" } else { "gap-named" }, &args));
     }

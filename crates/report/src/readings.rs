@@ -1,7 +1,7 @@
 //! Readings in words: grades, rungs and reasons, in the reader's language.
 
 use crate::Lang;
-use evidence::{Grade, GradeKind, ObservationId, Part, Reading, Reason, Rung, Spot};
+use evidence::{Grade, GradeKind, Looker, ObservationId, Part, Reading, Reason, Rung, Spot};
 use fluent_bundle::FluentValue;
 use say::Kept;
 
@@ -126,11 +126,25 @@ pub(crate) fn reason_with(
             say("not-in-view", &[("rung", rung_text(lang, *rung)), ("topic", topic.clone())])
         }
         Reason::NeverTried { observers } if observers.is_empty() => say("never-tried", &[]),
-        Reason::NeverTried { observers } => say(
-            "never-tried-by",
-            &[("observers", list(&observers.iter().map(ToString::to_string).collect::<Vec<_>>()))],
-        ),
+        Reason::NeverTried { observers } => say("never-tried-by", &[("observers", list(&commands(observers)))]),
     }
+}
+
+/// One command per observer: its own, or the investigation that runs it.
+fn commands(observers: &[Looker]) -> Vec<String> {
+    let has_verb = |name: &str| observers.iter().any(|one| matches!(one, Looker::Verb(verb) if verb == name));
+    let mut out: Vec<String> = Vec::new();
+    for one in observers {
+        let command = match one {
+            Looker::Itself(name) if has_verb(name) => continue,
+            Looker::Itself(_) => "whichkernel investigate".to_owned(),
+            Looker::Verb(_) => one.to_string(),
+        };
+        if !out.contains(&command) {
+            out.push(command);
+        }
+    }
+    out
 }
 
 fn assumed(lang: &Lang, keys: &[&'static str]) -> Vec<String> {

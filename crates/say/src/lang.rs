@@ -103,6 +103,19 @@ impl Lang {
         self.text_with("about-reason", &[("what", what.into()), ("why", note.into())])
     }
 
+    /// Names in a row, separated as the language does.
+    pub fn list<T: AsRef<str>>(&self, names: impl IntoIterator<Item = T>) -> String {
+        let separator = if self.is_japanese() { "、" } else { ", " };
+        let mut out = String::new();
+        for (at, name) in names.into_iter().enumerate() {
+            if at > 0 {
+                out.push_str(separator);
+            }
+            out.push_str(name.as_ref());
+        }
+        out
+    }
+
     /// The message for a terminal: control characters in arguments are escaped.
     pub fn say(&self, message: &Message) -> String {
         guarded_line(&self.written(message))
@@ -121,6 +134,7 @@ impl Lang {
                 Arg::Number(number) if *number < 1 << 53 => FluentValue::from(*number),
                 Arg::Number(number) => number.to_string().into(),
                 Arg::Message(inner) => self.written(inner).into(),
+                Arg::List(names) => self.list(names).into(),
             };
             fluent.set(name.as_ref(), value);
         }

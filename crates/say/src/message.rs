@@ -28,6 +28,8 @@ pub enum Arg {
     Number(u64),
     /// A nested sentence, also rendered in the reader's language: the reason inside an error.
     Message(Box<Message>),
+    /// Names, separated as in the reader's language.
+    List(Vec<String>),
 }
 
 /// Several sentences as one; None if the list is empty.
@@ -129,6 +131,18 @@ impl ToArg for OsStr {
         Path::new(self).to_arg()
     }
 }
+
+macro_rules! lists {
+    ($([$($parameter:tt)*] $type:ty),*) => {$(
+        impl<$($parameter)*> ToArg for $type {
+            fn to_arg(&self) -> Arg {
+                Arg::List(self.iter().map(ToString::to_string).collect())
+            }
+        }
+    )*};
+}
+
+lists!([] [String], [] Vec<String>, [] Vec<&str>, [] [&str], [const N: usize] [&str; N], [] std::collections::BTreeSet<String>, [] std::collections::BTreeSet<&str>);
 
 macro_rules! texts {
     ($($type:ty),*) => {$(

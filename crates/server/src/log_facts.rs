@@ -27,6 +27,27 @@ pub struct Stage {
     pub file_type: Option<String>,
     /// Whether the server also keeps old prompts in host memory.
     pub prompt_cache: Option<bool>,
+    /// Vulkan's devices as ggml lists them, and the numbers of those that the model is on.
+    pub vulkan: Vec<VulkanDevice>,
+    pub vulkan_used: BTreeSet<u64>,
+}
+
+/// `ggml_vulkan: 0 = NAME | ... | matrix cores: KHR_coopmat` (ggml-vulkan.cpp, `ggml_vk_print_gpu_info`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VulkanDevice {
+    pub number: u64,
+    pub name: String,
+    /// `KHR_coopmat`, `NV_coopmat2` or `none`.
+    pub matrix: String,
+}
+
+impl Stage {
+    /// The Vulkan device of the model: the used one, or the only one. None if there are several, or none.
+    pub fn vulkan_device(&self) -> Option<&VulkanDevice> {
+        let mut candidates =
+            self.vulkan.iter().filter(|one| self.vulkan_used.is_empty() || self.vulkan_used.contains(&one.number));
+        candidates.next().filter(|_| candidates.next().is_none())
+    }
 }
 
 /// Ollama's `loading cache slot`: the number of tokens that remain to be evaluated.
@@ -105,6 +126,15 @@ impl Stage {
         {
             self.file_type = Some(found[1].trim().to_owned());
         }
+        let vulkan = pattern!(r"ggml_vulkan: (\d+) = ([^|]+?) +\|.*\| matrix cores: (\w+)");
+        if let Some(found) = vulkan.and_then(|pattern| pattern.captures(line))
+            && let Ok(number) = found[1].parse()
+        {
+            let device = VulkanDevice { number, name: found[2].to_owned(), matrix: found[3].to_owned() };
+            self.vulkan.retain(|known| known.number != number);
+            self.vulkan.push(device);
+        }
+        self.vulkan_used.extend(number(pattern!(r"using device Vulkan(\d+) "), line));
         self.no_gpu |= line.contains("no usable GPU found");
         if line.contains("prompt cache is enabled") {
             self.prompt_cache = Some(true);
@@ -144,6 +174,31 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines of public logs: an integrated GPU beside a card, and a server that names the one it uses.
+    #[test]
+    fn vulkan_devices_and_their_matrix_cores() {
+        let intel = "ggml_vulkan: 0 = Intel(R) Iris(R) Xe Graphics (RPL-P) (Intel open-source Mesa driver) | uma: 1 | fp16: 1 | \
+                     bf16: 0 | fp4: 0 | warp size: 32 | shared memory: 65536 | int dot: 1 | matrix cores: none";
+        let nvidia = "ggml_vulkan: 1 = NVIDIA GeForce RTX 3050 (NVIDIA) | uma: 0 | fp16: 1 | bf16: 0 | fp4: 0 | warp size: 32 | \
+                      shared memory: 49152 | int dot: 1 | matrix cores: NV_coopmat2";
+        let mut stage = Stage::default();
+        assert_eq!(stage.vulkan_device(), None);
+        stage.line(intel);
+        assert_eq!(stage.vulkan_device().map(|one| one.matrix.as_str()), Some("none"));
+        stage.line(nvidia);
+        assert_eq!(stage.vulkan_device(), None, "either of the two");
+        stage.line(
+            "0.00.000.363 I llama_model_load_from_file: using device Vulkan1 (NVIDIA GeForce RTX 3050) - 5803 MiB free",
+        );
+        let used = stage.vulkan_device().expect("the used one");
+        assert_eq!((used.name.as_str(), used.matrix.as_str()), ("NVIDIA GeForce RTX 3050 (NVIDIA)", "NV_coopmat2"));
+        for odd in ["ggml_vulkan: 0 = ", "ggml_vulkan: x = a | matrix cores: none", "matrix cores: none"] {
+            let mut stage = Stage::default();
+            stage.line(odd);
+            assert!(stage.vulkan.is_empty(), "{odd}");
+        }
+    }
 
     #[test]
     fn lines_of_both_servers() {

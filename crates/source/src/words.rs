@@ -87,12 +87,7 @@ impl Words {
         if question.found().is_empty() {
             let known: Vec<&str> =
                 question.tables().first().map(|it| it.targets.keys().map(String::as_str).collect()).unwrap_or_default();
-            bail!(
-                "command-explain-no-table",
-                target = question.device.target,
-                kind = question.main_type(),
-                known = known.join(", ")
-            );
+            bail!("command-explain-no-table", target = question.device.target, kind = question.main_type(), known);
         }
         Ok(question)
     }
@@ -175,7 +170,7 @@ fn nearest(word: &str, gpu: Option<&str>) -> say::Result<()> {
     let family: Vec<&str> =
         gguf::file_types().filter(|kind| kind.starts_with(&format!("{upper}_")) && types(kind).is_some()).collect();
     if let Some(first) = family.iter().find(|kind| kind.ends_with("_K_M")).or(family.first()) {
-        bail!("command-explain-family", word, list = family.join(", "), command = command(first));
+        bail!("command-explain-family", word, list = family, command = command(first));
     }
     Ok(())
 }

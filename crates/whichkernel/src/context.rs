@@ -1,6 +1,7 @@
 //! The context of every verb: language, terminal, location of the ledger; and how output and errors are printed.
 
 use crate::emit::Failure;
+use crate::fit::fit;
 use crate::status::StatusLine;
 use clap::{Args, ValueEnum};
 use report::Lang;
@@ -181,7 +182,8 @@ impl Context {
     /// A remark that is not part of the answer: a permanent line on stderr.
     pub fn note(&self, line: &str) {
         self.status.clear();
-        let _ = writeln!(io::stderr(), "{}", report::guarded(&ledger::redact::text(line), self.color));
+        let line = ledger::redact::text(line);
+        let _ = writeln!(io::stderr(), "{}", report::guarded(&fit(&line, error_width()), self.color));
     }
 }
 
@@ -199,6 +201,12 @@ fn width(terminal: bool) -> Option<usize> {
         return None;
     }
     terminal::size(terminal::Stream::Output).map(|(columns, _)| columns).filter(|&columns| columns > 0)
+}
+
+/// The width of the terminal for errors; None in a pipe, where a sentence stays one line.
+fn error_width() -> Option<usize> {
+    let size = || terminal::size(terminal::Stream::Errors).map(|(columns, _)| columns).filter(|&columns| columns > 8);
+    io::stderr().is_terminal().then(size).flatten()
 }
 
 fn default_ledger() -> PathBuf {
@@ -246,7 +254,8 @@ pub fn fail(error: &say::Error, json: bool, lang: &Lang) -> ExitCode {
     if error.reader_left() {
         return ExitCode::SUCCESS;
     }
-    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&said(error, lang), false));
+    let line = format!("whichkernel: {}", said(error, lang));
+    let _ = writeln!(io::stderr(), "{}", report::guarded(&fit(&line, error_width()), false));
     if json {
         say_json(said(error, &Lang::ENGLISH));
     }

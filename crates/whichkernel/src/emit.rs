@@ -1,6 +1,7 @@
 //! Prints an answer, or an error, in the requested format.
 
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::fit::fit;
 use answer::Answer;
 use evidence::{Conclusion, Word};
 use report::{Lang, Table};
@@ -40,7 +41,7 @@ impl Context {
     ) -> say::Result<()> {
         self.print(&match format {
             Format::Json => answer::json(&answer())?,
-            Format::Text => plain(Plain::Text)?,
+            Format::Text => fit(&plain(Plain::Text)?, self.width).into_owned(),
             Format::Csv => plain(Plain::Csv)?,
             Format::Md => plain(Plain::Md)?,
         })
@@ -52,7 +53,7 @@ impl Context {
             answer.table(&self.lang).ok_or_else(none)
         };
         self.print(&match format {
-            Format::Text => answer.text(self),
+            Format::Text => fit(&answer.text(self), self.width).into_owned(),
             Format::Json => answer::json(answer)?,
             Format::Csv => table()?.csv(),
             Format::Md => table()?.markdown(),

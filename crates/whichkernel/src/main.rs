@@ -15,6 +15,7 @@ mod command_line;
 mod context;
 mod emit;
 mod fetching;
+mod fit;
 mod graded;
 mod help;
 mod labelled;

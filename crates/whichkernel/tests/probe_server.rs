@@ -6,6 +6,8 @@
 mod locked;
 #[path = "probe_server/ollama.rs"]
 mod ollama;
+#[path = "probe_server/service.rs"]
+mod service;
 #[path = "probe_server/why.rs"]
 mod why;
 

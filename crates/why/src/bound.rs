@@ -29,6 +29,8 @@ pub enum By {
     BothMemories,
     Int8Matrix,
     Fp16Matrix,
+    /// The kernel is unknown, and no units of the card that ggml uses are faster than these.
+    FastestMatrix,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -56,6 +56,10 @@ pub struct Server {
     pub splits: Option<Known<u64>>,
     /// `HSA_OVERRIDE_GFX_VERSION`. The inner None: it is not set. The outer None: the environment could not be read.
     pub override_: Option<Option<Known<String>>>,
+    /// The matrix cores that ggml's Vulkan backend uses, as it names them: `KHR_coopmat`, `none`.
+    pub vulkan_matrix: Option<Known<String>>,
+    /// `GGML_VK_DISABLE_COOPMAT`, with any value.
+    pub coopmat_off: Option<Known<String>>,
     /// `CMAKE_BUILD_TYPE` of the build directory that the program is in.
     pub build_type: Option<Known<String>>,
     /// Waiting requests; None if the server does not count them.
@@ -65,6 +69,15 @@ pub struct Server {
     /// The command line, without secrets.
     pub command: Vec<String>,
     pub log_read: bool,
+}
+
+impl Server {
+    /// Whether Vulkan is the only GPU backend.
+    pub fn is_vulkan(&self) -> bool {
+        let mut backends = self.backends.iter().flatten();
+        let vulkan = |name: &String| name.contains("vulkan");
+        backends.clone().next().is_some() && backends.all(vulkan)
+    }
 }
 
 /// A service of systemd: the system's, or of a user's own manager.

@@ -73,7 +73,9 @@ fn changed(server: &Server, names: &'static [&'static str], old: &str, new: &str
     let exec = || {
         let mut words = server.command.clone();
         set_option(&mut words, names, new);
-        Some(vec!["ExecStart=".to_owned(), format!("ExecStart={}", unquoted(&words)?)])
+        let program = std::path::PathBuf::from(words.first()?);
+        // Only a whole path can be pasted into a unit.
+        exec_lines(&program, &words).filter(|_| program.is_absolute())
     };
     let service = server.unit.as_ref().and_then(|unit| Some(drop_in(unit, &exec()?)));
     let (command, undo) = service.unwrap_or_else(|| (line(new), line(old)));
@@ -82,12 +84,44 @@ fn changed(server: &Server, names: &'static [&'static str], old: &str, new: &str
     made
 }
 
-/// A command line for systemd, whose quoting is its own: None where a word would need some.
-fn unquoted(words: &[String]) -> Option<String> {
-    let plain = |word: &String| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@+-".contains(&byte))
+/// The file of a fix in a service's drop-in directory.
+pub const DROP_IN: &str = "50-whichkernel.conf";
+
+/// `ExecStart` lines that replace a service's own. Systemd expands `%` and `$` in them, and has quotes of its own
+/// (systemd.service(5), COMMAND LINES). None if a word cannot be written.
+pub fn exec_lines(program: &std::path::Path, words: &[String]) -> Option<Vec<String>> {
+    let (name, rest) = words.split_first()?;
+    let program = program.to_str()?;
+    let mut line = match name == program {
+        true => systemd_word(name, true)?,
+        // `@`: the next word is the name under which the program runs.
+        false => format!("@{} {}", systemd_word(program, true)?, systemd_word(name, true)?),
     };
-    (!words.is_empty() && words.iter().all(plain)).then(|| words.join(" "))
+    for word in rest {
+        line.push(' ');
+        line.push_str(&systemd_word(word, true)?);
+    }
+    Some(vec!["ExecStart=".to_owned(), format!("ExecStart={line}")])
+}
+
+/// An `Environment` line of a service, in which systemd does not expand `$`.
+pub fn environment_line(name: &str, value: &str) -> Option<String> {
+    Some(format!("Environment={}", systemd_word(&format!("{name}={value}"), false)?))
+}
+
+fn systemd_word(word: &str, dollars: bool) -> Option<String> {
+    if word.chars().any(char::is_control) {
+        return None;
+    }
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=,@+-".contains(&byte);
+    let mut text = word.replace('%', "%%");
+    if dollars {
+        text = text.replace('$', "$$");
+    }
+    if !word.is_empty() && word.bytes().all(plain) {
+        return Some(text);
+    }
+    Some(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
 /// Writes these lines next to a service's own file and restarts it; also returns the command that undoes this.
@@ -102,7 +136,7 @@ fn drop_in(unit: &Unit, lines: &[String]) -> (String, String) {
         true => format!("~/{}", say::shell::word(path)),
         false => say::shell::word(path),
     };
-    let file = home(&format!("{dir}/50-whichkernel.conf"));
+    let file = home(&format!("{dir}/{DROP_IN}"));
     let lines: Vec<String> = lines.iter().map(|line| say::shell::word(line)).collect();
     let restart = format!("{systemctl} daemon-reload && {systemctl} restart {}", say::shell::word(name));
     let (dir, lines) = (home(&dir), lines.join(" "));
@@ -121,7 +155,7 @@ fn variable(server: &Server, name: &'static str, old: Option<String>, new: &str,
     };
     let unset = || format!("env -u {name} {}", line());
     let (command, undo) = match &server.unit {
-        Some(unit) => drop_in(unit, &[format!("Environment={name}={new}")]),
+        Some(unit) => drop_in(unit, &[environment_line(name, new).unwrap_or_default()]),
         None => (serve(new), old.as_deref().map_or_else(unset, serve)),
     };
     let mut made = fix(command, undo, verify);
@@ -285,6 +319,17 @@ pub fn other_device(server: &Server, wanted: usize, used: usize) -> Option<Fix> 
     hip.then(|| variable(server, "ROCR_VISIBLE_DEVICES", Some(number(used)), &number(wanted), again()))
 }
 
+/// ggml looks only at whether the variable exists, so no value turns the matrices on again.
+pub fn coopmat_on(server: &Server, old: &str) -> Fix {
+    let name = "GGML_VK_DISABLE_COOPMAT";
+    let line = if server.command.is_empty() { "ollama serve".to_owned() } else { quoted(&server.command) };
+    let (command, undo) = match &server.unit {
+        Some(unit) => drop_in(unit, &[format!("UnsetEnvironment={name}")]),
+        None => (format!("env -u {name} {line}"), format!("{name}={} {line}", say::shell::word(old))),
+    };
+    fix(command, undo, say!("why-verify-log", expect = "matrix cores: KHR_coopmat"))
+}
+
 /// A build for exactly this target; `old` is the override used before.
 pub fn built_for(target: &str, old: Option<&str>) -> Fix {
     let command =
@@ -325,4 +370,26 @@ pub fn nvidia_power(slot: &str, old: u64, new: u64) -> Fix {
 pub fn stop_other(other: &Other) -> Fix {
     let pid = other.pid.to_string();
     fix(CommandLine::new("kill -STOP {}", [&pid]), CommandLine::new("kill -CONT {}", [&pid]), again())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// Systemd 252 starts a program with exactly these words and this value, from exactly these lines.
+    #[test]
+    fn a_command_line_is_written_in_systemds_own_quotes() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let exec = |list: &[&str]| exec_lines(Path::new("/usr/bin/s"), &words(list)).map(|lines| lines[1].clone());
+        assert_eq!(exec(&["/usr/bin/s", "-m", "/a/b.gguf"]).as_deref(), Some("ExecStart=/usr/bin/s -m /a/b.gguf"));
+        assert_eq!(exec(&["s", "-ub", "512"]).as_deref(), Some("ExecStart=@/usr/bin/s s -ub 512"));
+        assert_eq!(
+            exec(&["/usr/bin/s", "a b", "50%", "$HOME", "q\"\\", "", ";"]).as_deref(),
+            Some(r#"ExecStart=/usr/bin/s "a b" "50%%" "$$HOME" "q\"\\" "" ";""#)
+        );
+        assert_eq!(exec(&["/usr/bin/s", "a\nb"]), None);
+        assert_eq!(exec(&[]), None);
+        assert_eq!(environment_line("A", "x $y %").as_deref(), Some(r#"Environment="A=x $y %%""#));
+    }
 }

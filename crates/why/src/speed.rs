@@ -130,7 +130,19 @@ fn prefill_limit(facts: &Facts) -> Result<Limit, Message> {
     let (peak, by) = match path {
         Some("MMQ") => (limits.and_then(|limits| limits.int8.as_ref()), By::Int8Matrix),
         Some("BLAS" | "MMF") => (limits.and_then(|limits| limits.fp16.as_ref()), By::Fp16Matrix),
-        _ => return Err(say!("why-missing-path")),
+        // Products of 8-bit integers are the fastest of all that ggml has kernels for, except on Blackwell, which has
+        // units for 4 bits.
+        _ if card
+            .target
+            .as_deref()
+            .is_some_and(|target| ["sm_10", "sm_12"].iter().any(|of| target.starts_with(of))) =>
+        {
+            return Err(say!("why-missing-path"));
+        }
+        _ => match limits.and_then(|limits| limits.int8.as_ref()) {
+            Some(peak) => (Some(peak), By::FastestMatrix),
+            None => return Err(say!("why-missing-path")),
+        },
     };
     let Some(peak) = peak else { return Err(say!("why-missing-peak", card = card.title)) };
     prefill(model, peak, by)

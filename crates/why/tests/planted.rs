@@ -154,6 +154,15 @@ fn counted(facts: &mut Facts, stubs: u64, matrix: u64) {
 
 const PCI: &str = "/sys/devices/pci0000:00/0000:00:01.1";
 
+/// A server on Vulkan alone; its log lists the device, with these matrix cores.
+fn vulkan(matrix: &str) -> Run {
+    let device = format!(
+        "ggml_vulkan: 0 = AMD Radeon RX 9070 XT (RADV GFX1201) (radv) | uma: 0 | fp16: 1 | bf16: 1 | warp size: 64 | \
+         shared memory: 65536 | int dot: 1 | matrix cores: {matrix}\n"
+    );
+    Run { log: device + &LOG.replace("ROCm0", "Vulkan0"), mapped: vec!["/opt/lib/libggml-vulkan.so"], ..healthy() }
+}
+
 fn planted() -> Vec<(&'static str, Id, Run)> {
     let run = healthy;
     let log = |from: &str, to: &str| LOG.replace(from, to);
@@ -230,6 +239,12 @@ fn planted() -> Vec<(&'static str, Id, Run)> {
         ),
         ("stub kernels", Id::StubKernels, Run { edit: |facts| counted(facts, 2, 0), ..run() }),
         ("no matrix instructions", Id::NoMatrixUnits, Run { edit: |facts| counted(facts, 0, 0), ..run() }),
+        ("Vulkan without cooperative matrices, by the log", Id::NoMatrixUnits, vulkan("none")),
+        (
+            "Vulkan's cooperative matrices switched off",
+            Id::NoMatrixUnits,
+            Run { environment: vec!["GGML_VK_DISABLE_COOPMAT=1"], ..vulkan("none") },
+        ),
         ("a debug build", Id::DebugBuild, {
             let run = run();
             let machine = run.machine.link(&format!("/proc/{PID}/exe"), "/src/build/bin/llama-server");
@@ -302,6 +317,11 @@ fn fine() -> Vec<(&'static str, Run)> {
     let run = healthy;
     vec![
         ("an ordinary machine", run()),
+        ("Vulkan with cooperative matrices", vulkan("KHR_coopmat")),
+        (
+            "Vulkan's variable on a server that uses HIP",
+            Run { environment: vec!["GGML_VK_DISABLE_COOPMAT=1"], ..run() },
+        ),
         ("a large micro-batch", Run { log: LOG.replace("= 512", "= 2048"), ..run() }),
         ("a quantised cache with flash attention", Run { log: LOG.replace("(f16)", "(q8_0)"), ..run() }),
         (

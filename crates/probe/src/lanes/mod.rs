@@ -12,7 +12,7 @@ mod starts;
 pub use compared::{Compared, PathPair, Verdict, What, verdicts};
 pub use difference::{Difference, Noise, STRIKING, compared as processes, difference};
 pub use lane::{Lane, LaneError};
-pub use serving::Serving;
+pub use serving::{Children, Served, Starter, free_port};
 pub use starts::{Start, Starts, Times};
 
 use crate::answer::{Answer, Probe};
@@ -22,7 +22,6 @@ use evidence::Conclusion;
 use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::Path;
 
 /// The results of the same requests to one server under several settings: the times for each length, whether they
 /// differ by more than chance, and the paths and kernels that differ.
@@ -77,13 +76,11 @@ pub enum Told {
 #[derive(Debug)]
 pub struct Trial<'a> {
     pub lanes: &'a [Lane],
-    pub command: &'a [String],
+    pub starter: &'a dyn Starter,
     pub live: &'a Live,
     /// The plan of one start, including its rounds.
     pub plan: &'a Plan,
     pub starts: Starts,
-    /// The directory for the servers' logs.
-    pub home: &'a Path,
 }
 
 impl Trial<'_> {
@@ -145,13 +142,13 @@ impl Trial<'_> {
 
     /// Runs one server from its start to its end. Fails if no request could be sent.
     fn start(&self, lane: &Lane, into: &mut Ran, eyes: &mut Option<&mut Eyes<'_>>) -> Result<Run, Ended> {
-        let server = Serving::start(lane, self.command, self.live.at.key.clone(), self.home)?;
-        into.command.clone_from(&server.command);
+        let server = self.starter.start(lane)?;
+        into.command = server.command().to_vec();
         let mut live = self.live.clone();
-        live.at = server.at.clone();
-        live.logs.push(server.log.clone());
+        live.at = server.at().clone();
+        live.logs.extend(server.log().map(std::path::Path::to_path_buf));
         live.pids = vec![server.pid()];
-        live.command.clone_from(&server.command);
+        live.command.clone_from(&into.command);
         let (onlooker, blind) = match eyes.as_mut().map(|eyes| eyes(server.pid())) {
             Some(Ok(onlooker)) => (Some(onlooker), None),
             Some(Err(why)) => (None, Some(why)),

@@ -13,11 +13,41 @@ use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::http::Address;
 
+/// Starts the server of a lane; the error gives the reason.
+pub trait Starter: std::fmt::Debug {
+    fn start(&self, lane: &Lane) -> Result<Box<dyn Served>, Ended>;
+}
+
+/// A server that a lane started.
+pub trait Served {
+    fn at(&self) -> &Endpoint;
+    fn pid(&self) -> u32;
+    fn command(&self) -> &[String];
+    /// The file with its output.
+    fn log(&self) -> Option<&Path>;
+}
+
+/// Starts every server as our own child, at a free port.
 #[derive(Debug)]
-pub struct Serving {
-    pub at: Endpoint,
-    pub log: PathBuf,
-    pub command: Vec<String>,
+pub struct Children<'a> {
+    /// With `{port}` and the lanes' variables in braces.
+    pub command: &'a [String],
+    pub key: Option<Key>,
+    /// The directory for the servers' logs.
+    pub home: &'a Path,
+}
+
+impl Starter for Children<'_> {
+    fn start(&self, lane: &Lane) -> Result<Box<dyn Served>, Ended> {
+        Ok(Box::new(Serving::start(lane, self.command, self.key.clone(), self.home)?))
+    }
+}
+
+#[derive(Debug)]
+struct Serving {
+    at: Endpoint,
+    log: PathBuf,
+    command: Vec<String>,
     child: Child,
     /// Ends the server if we are killed.
     _guard: GroupGuard,
@@ -29,10 +59,9 @@ const END: Duration = Duration::from_secs(10);
 
 impl Serving {
     /// Variables for the listening address come first, then the lane's.
-    pub fn start(lane: &Lane, command: &[String], key: Option<Key>, home: &Path) -> Result<Serving, Ended> {
+    fn start(lane: &Lane, command: &[String], key: Option<Key>, home: &Path) -> Result<Serving, Ended> {
         let failed = |what: Message, why: std::io::Error| Ended::Server(say!("about-why", what, why));
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
-        let port = port.map_err(|error| failed(say!("probe-serving-port"), error))?.port();
+        let port = free_port()?;
         let command = lane.fill(command, port).map_err(|error| Ended::Server(error.message()))?;
         let Some((program, words)) = command.split_first() else {
             return Err(Ended::Server(say!("probe-serving-no-command")));
@@ -54,10 +83,6 @@ impl Serving {
         let mut server = Serving { at, log, command: command.clone(), child, _guard: guard };
         server.wait()?;
         Ok(server)
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.child.id()
     }
 
     /// Waits until the server answers.
@@ -91,6 +116,31 @@ impl Serving {
         let last = lines.iter().skip(lines.len().saturating_sub(LINES));
         let last: Vec<String> = last.map(|line| line.chars().take(200).collect()).collect();
         if last.is_empty() { say!("probe-serving-no-log") } else { Message::verbatim(last.join(" | ")) }
+    }
+}
+
+/// A port of this machine that nobody listens at.
+pub fn free_port() -> Result<u16, Ended> {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
+    let failed = |why: std::io::Error| Ended::Server(say!("about-why", what = say!("probe-serving-port"), why));
+    Ok(port.map_err(failed)?.port())
+}
+
+impl Served for Serving {
+    fn at(&self) -> &Endpoint {
+        &self.at
+    }
+
+    fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn command(&self) -> &[String] {
+        &self.command
+    }
+
+    fn log(&self) -> Option<&Path> {
+        Some(&self.log)
     }
 }
 

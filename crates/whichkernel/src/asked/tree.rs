@@ -266,7 +266,7 @@ pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
     };
     let environment: Vec<String> = survey.environment.iter().map(read).collect();
     if !environment.is_empty() {
-        lines.push(context.lang.text_with("source-environment", &[("list", environment.join(", ").into())]));
+        lines.push(context.lang.text_with("source-environment", &[("list", context.lang.list(environment).into())]));
     }
     for name in &survey.open_defines {
         let version = assumed.iter().any(|text| text.split('=').next() == Some(name));

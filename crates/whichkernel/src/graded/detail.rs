@@ -41,7 +41,7 @@ pub fn render(graded: &Graded, context: &Context) -> String {
             }
         }
         if reading.grade.is_unresolved() {
-            let _ = writeln!(out, "  {}", closes(lang, graded.advice(stated, reading).as_ref()));
+            closes(&mut out, context, 2, graded.advice(stated, reading).as_ref());
         }
         for reason in reasons(lang, reading) {
             hanging(&mut out, context, "- ", 2, &reason);

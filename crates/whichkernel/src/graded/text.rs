@@ -2,7 +2,7 @@
 //! it.
 
 use super::answer::answer_line;
-use super::words::{advice_text, because, summary};
+use super::words::{because, needs_text, summary};
 use crate::context::Context;
 use evidence::{Found, Grade, Question, QuestionReading, Reading, Rung, Stated};
 use investigate::{Advice, Graded};
@@ -51,15 +51,21 @@ fn claim(out: &mut String, graded: &Graded, stated: &Stated, reading: &Reading, 
         hanging(out, context, &indent, inner, &reason);
     }
     if reading.grade.is_unresolved() {
-        let _ = writeln!(out, "{indent}{}", closes(lang, graded.advice(stated, reading).as_ref()));
+        closes(out, context, inner, graded.advice(stated, reading).as_ref());
     }
 }
 
-/// Commands are for copying, so they are never wrapped.
-pub fn closes(lang: &Lang, advice: Option<&Advice>) -> String {
-    match advice {
-        Some(advice) => lang.text_with("check-closes", &[("command", advice_text(lang, advice).into())]),
-        None => lang.text("check-no-advice"),
+/// The command that decides, and below it what it lacks here.
+pub fn closes(out: &mut String, context: &Context, indent: usize, advice: Option<&Advice>) {
+    let lang = &context.lang;
+    let Some(advice) = advice else {
+        return hanging(out, context, &" ".repeat(indent), indent, &lang.text("check-no-advice"));
+    };
+    let command = lang.text_with("check-closes", &[("command", advice.command.as_str().into())]);
+    hanging(out, context, &" ".repeat(indent), indent + 2, &command);
+    if !advice.needs.is_empty() {
+        let needs = lang.text_with("check-lacks", &[("needs", needs_text(lang, &advice.needs).into())]);
+        hanging(out, context, &" ".repeat(indent + 2), indent + 2, &needs);
     }
 }
 
@@ -75,7 +81,7 @@ fn questions(out: &mut String, graded: &Graded, context: &Context) {
             hanging(out, context, "    ", 4, &line);
         }
         if reading.open {
-            let _ = writeln!(out, "    {}", closes(lang, graded.question_advice(question, reading).as_ref()));
+            closes(out, context, 4, graded.question_advice(question, reading).as_ref());
         }
     }
 }

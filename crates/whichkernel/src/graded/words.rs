@@ -56,6 +56,8 @@ pub fn summary(graded: &Graded, lang: &Lang) -> String {
 /// Describes a missing requirement: `ollama-rocm-60303 is not here`.
 pub fn need_text(lang: &Lang, need: &Need) -> String {
     let (key, name) = match need {
+        // How to get it, or that it cannot be fetched.
+        Need::Runtime(name) if runtime::fetch::suites::suite(name).is_some() => ("runtime-fetch", name),
         Need::Runtime(name) => ("runtime", name),
         Need::Device(name) => ("device", name),
         Need::Machine(name) => ("machine", name),
@@ -79,9 +81,11 @@ pub fn with_needs(lang: &Lang, command: &str, needs: &[Need]) -> String {
     if needs.is_empty() {
         return command.to_owned();
     }
-    let needs: Vec<String> = needs.iter().map(|need| need_text(lang, need)).collect();
-    let needs = needs.join(lang.text("check-list-comma").trim_matches('"'));
-    lang.text_with("check-needs", &[("needs", needs.into()), ("command", command.into())])
+    lang.text_with("check-needs", &[("needs", needs_text(lang, needs).into()), ("command", command.into())])
+}
+
+pub fn needs_text(lang: &Lang, needs: &[Need]) -> String {
+    lang.list(needs.iter().map(|need| need_text(lang, need)))
 }
 
 /// The number of observations that are searched for different wordings.

@@ -42,7 +42,7 @@ pub fn head_size(facts: &Facts) -> Outcome {
         return Outcome::Fine(say!("why-fine-head", head));
     }
     let known: Vec<String> = HEADS.iter().map(u64::to_string).collect();
-    let evidence = vec![Seen::new("model file", say!("why-seen-head", head, known = known.join(", ")))];
+    let evidence = vec![Seen::new("model file", say!("why-seen-head", head, known))];
     let text = say!("why-head-size", head);
     Found::new(Id::HeadSize, text, Sure::Expected, evidence).cost(Cost::unknown()).fix(None)
 }

@@ -1,8 +1,8 @@
 //! Which GPU, which library, and which code in it.
 
-use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked};
+use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, unread, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
-use crate::facts::{Card, Census, Facts};
+use crate::facts::{Card, Census, Facts, Server};
 use crate::fixes;
 use crate::speed::{decode_limit, on_card};
 use crate::sure::Sure;
@@ -34,7 +34,7 @@ fn against(facts: &Facts, card: &Card) -> Cost {
 pub fn cpu_only(facts: &Facts) -> Outcome {
     let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
     let Some(card) = idle(facts, None).filter(|_| facts.cards_seen) else { return Outcome::NotApplicable };
-    let Some(backends) = &server.backends else { return unchecked(say!("why-unchecked-process")) };
+    let Some(backends) = &server.backends else { return unread(facts) };
     if let Some(library) = backends.first() {
         return Outcome::Fine(say!("why-fine-backend", library));
     }
@@ -53,7 +53,7 @@ pub fn integrated(facts: &Facts) -> Outcome {
         return Outcome::NotApplicable;
     }
     let Some(used) = facts.used.and_then(|used| facts.cards.get(used)) else {
-        return unchecked(say!("why-unchecked-process"));
+        return unread(facts);
     };
     let Some(large) = idle(facts, Some(used)).filter(|_| used.integrated) else {
         return Outcome::Fine(say!("why-fine-device", card = used.title));
@@ -74,7 +74,8 @@ fn code(facts: &Facts) -> Result<(&Card, &str, &str, &[String]), Outcome> {
     }
     let Some(card) = facts.card() else { return Err(unchecked(say!("why-unchecked-card"))) };
     let Some(target) = card.target.as_deref() else { return Err(unchecked(say!("why-unchecked-card"))) };
-    if !target.starts_with("gfx") {
+    // Vulkan's driver compiles the code for the card.
+    if !target.starts_with("gfx") || facts.server.as_ref().is_some_and(Server::is_vulkan) {
         return Err(Outcome::NotApplicable);
     }
     if facts.server.is_none() {
@@ -82,7 +83,13 @@ fn code(facts: &Facts) -> Result<(&Card, &str, &str, &[String]), Outcome> {
     }
     match &card.code {
         Some((library, targets)) => Ok((card, target, library, targets)),
-        None => Err(unchecked(say!("why-unchecked-process"))),
+        None => Err(match facts.server.as_ref().and_then(|server| server.backends.as_ref().and(server.pid)) {
+            Some(pid) => {
+                let command = say::shell::CommandLine::new("whichkernel inspect {}", [pid.to_string()]);
+                Outcome::NotChecked { why: say!("why-unchecked-library"), command: Some(command.into()) }
+            }
+            None => unread(facts),
+        }),
     }
 }
 
@@ -101,7 +108,7 @@ fn has_generic(target: &str, targets: &[String]) -> bool {
 
 fn listed(library: &str, targets: &[String]) -> Vec<Seen> {
     let name = base(library);
-    vec![Seen::new(library, say!("why-seen-targets", library = name, targets = targets.join(", ")))]
+    vec![Seen::new(library, say!("why-seen-targets", library = name, targets))]
 }
 
 pub fn missing_target(facts: &Facts) -> Outcome {
@@ -141,11 +148,11 @@ fn overridden(facts: &Facts) -> Option<String> {
 
 pub fn gfx_override(facts: &Facts) -> Outcome {
     let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
-    if !gpu_in_use(facts) {
+    if !gpu_in_use(facts) || server.is_vulkan() {
         return Outcome::NotApplicable;
     }
     let known = match &server.override_ {
-        None => return unchecked(say!("why-unchecked-process")),
+        None => return unread(facts),
         Some(None) => return Outcome::Fine(say!("why-fine-no-override")),
         Some(Some(known)) => known,
     };
@@ -197,6 +204,9 @@ pub fn stubs(facts: &Facts) -> Outcome {
 
 /// Applies only to a card whose profile lists matrix units.
 pub fn matrix_units(facts: &Facts) -> Outcome {
+    if let Some(server) = facts.server.as_ref().filter(|server| server.is_vulkan()) {
+        return cooperative_matrices(facts, server);
+    }
     if facts.card().is_some_and(|card| card.limits.as_ref().is_some_and(|limits| limits.int8.is_none())) {
         return Outcome::NotApplicable;
     }
@@ -208,8 +218,47 @@ pub fn matrix_units(facts: &Facts) -> Outcome {
     census(facts, cause, |counted| say!("why-fine-matrix", kernel = counted.kernel))
 }
 
-/// The rules say which kernel each backend chooses, not which one is faster.
+/// Targets whose matrix units ggml's Vulkan backend can use: RDNA 3 and 4, CDNA, and NVIDIA's since Volta.
+fn has_matrix_units(target: &str) -> bool {
+    let nvidia =
+        target.strip_prefix("sm_").and_then(|number| number.trim_end_matches(char::is_alphabetic).parse().ok());
+    nvidia.is_some_and(|number: u32| number >= 70)
+        || ["gfx11", "gfx12", "gfx94", "gfx95"].iter().any(|of| target.starts_with(of))
+}
+
+/// Vulkan reaches the matrix units through cooperative matrices, which driver, build and environment can take away.
+fn cooperative_matrices(facts: &Facts, server: &Server) -> Outcome {
+    if !gpu_in_use(facts) {
+        return Outcome::NotApplicable;
+    }
+    let Some(card) = facts.card() else { return unchecked(say!("why-unchecked-card")) };
+    let Some(target) = card.target.as_deref() else { return unchecked(say!("why-unchecked-card")) };
+    if !has_matrix_units(target) {
+        return Outcome::NotApplicable;
+    }
+    let text = say!("why-no-coopmat", card = card.title);
+    if let Some(known) = &server.coopmat_off {
+        let found = Found::new(Id::NoMatrixUnits, text, Sure::Seen, vec![seen(known)]);
+        return found.fix(fixes::coopmat_on(server, &known.value));
+    }
+    match &server.vulkan_matrix {
+        None => untold(facts),
+        Some(known) if known.value == "none" => {
+            let found = Found::new(Id::NoMatrixUnits, text, known.sure, vec![seen(known)]);
+            // HIP's code for the card does not depend on the Vulkan driver.
+            let fix = target.starts_with("gfx").then(|| fixes::gpu_backend(server, card));
+            found.reason(Some(say!("why-reason-coopmat"))).fix(fix)
+        }
+        Some(known) => Outcome::Fine(say!("why-fine-coopmat", name = known.value)),
+    }
+}
+
+/// The rules say which kernel each backend chooses, not which one is faster. Only a Vulkan backend that cannot use the
+/// card's matrix units is known to be the worse one, and that is a cause of its own.
 pub fn other_backend(facts: &Facts) -> Outcome {
+    if facts.server.as_ref().is_some_and(Server::is_vulkan) && matches!(matrix_units(facts), Outcome::Cause(_)) {
+        return Outcome::NotApplicable;
+    }
     let card = facts.card().and_then(|card| card.limits.as_ref()).filter(|limits| limits.target.starts_with("gfx"));
     let Some(card) = card.filter(|_| facts.server.is_none() || gpu_in_use(facts)) else {
         return Outcome::NotApplicable;

@@ -55,7 +55,7 @@ pub fn blas_path(facts: &Facts) -> Outcome {
         Some(_) => {
             let mut paths: Vec<&str> = rules.stretches.iter().map(|(.., path)| path.as_str()).collect();
             paths.dedup();
-            Outcome::Fine(say!("why-fine-paths", paths = paths.join(", ")))
+            Outcome::Fine(say!("why-fine-paths", paths))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The card's state as the driver publishes it, and other processes on it.
 
-use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked};
+use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked, unread};
 use crate::cause::{Cost, Id, Seen};
 use crate::facts::{Card, Facts, State};
 use crate::fixes;
@@ -108,7 +108,7 @@ pub fn two_servers(facts: &Facts) -> Outcome {
     if !gpu_in_use(facts) {
         return Outcome::NotApplicable;
     }
-    let Some(others) = &facts.others else { return unchecked(say!("why-unchecked-process")) };
+    let Some(others) = &facts.others else { return unread(facts) };
     let Some(other) = others.iter().find(|other| other.same_card) else {
         return Outcome::Fine(say!("why-fine-alone"));
     };

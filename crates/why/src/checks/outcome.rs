@@ -58,8 +58,16 @@ pub(super) fn unchecked(why: Message) -> Outcome {
 pub(super) fn untold(facts: &Facts) -> Outcome {
     match &facts.server {
         None => unchecked(say::say!("why-unchecked-machine")),
-        Some(server) if server.pid.is_none() && !server.log_read => unchecked(say::say!("why-unchecked-process")),
+        Some(server) if server.pid.is_none() && !server.log_read => unread(facts),
         Some(_) => unchecked(say::say!("why-unchecked-log")),
+    }
+}
+
+/// The server's process could not be read: another user's, or on another machine.
+pub(super) fn unread(facts: &Facts) -> Outcome {
+    match facts.server.as_ref().and_then(|server| server.pid) {
+        Some(_) => unchecked(say::say!("why-unchecked-process")),
+        None => unchecked(say::say!("why-unchecked-elsewhere")),
     }
 }
 

@@ -14,7 +14,7 @@ pub fn rules(facts: &Facts, server: &Server, build: Option<&Build>) -> Option<Ru
     let (target, kind) = (facts.card()?.target.clone()?, facts.model.as_ref()?.main_type.clone()?);
     let known = match (server.kind, &server.version, build) {
         // Vulkan has other rules. There are no rules for servers that are not built on llama.cpp.
-        _ if vulkan(server) => return None,
+        _ if server.is_vulkan() => return None,
         (Kind::Vllm | Kind::Openai, ..) => return None,
         (Kind::Ollama, Some(version), _) => resolve(&format!("ollama@{version}")).or_else(|| built(build))?,
         (Kind::LlamaServer, ..) => built(build)?,
@@ -44,16 +44,6 @@ pub fn rules(facts: &Facts, server: &Server, build: Option<&Build>) -> Option<Ru
         target,
         kind,
     })
-}
-
-fn vulkan(server: &Server) -> bool {
-    let backends = server.backends.iter().flatten();
-    let (mut vulkan, mut other) = (false, false);
-    backends.for_each(|name| match name.contains("vulkan") {
-        true => vulkan = true,
-        false => other = true,
-    });
-    vulkan && !other
 }
 
 fn built(build: Option<&Build>) -> Option<Known> {

@@ -89,6 +89,15 @@ impl Told {
         let front = ours.first().copied().or(worker);
         let words = worker.map(|process| process.command.clone()).unwrap_or_default();
         let blocks = self.claims.blocks;
+        let coopmat_off = worker.and_then(|process| {
+            let value = process.variable("GGML_VK_DISABLE_COOPMAT")?;
+            let said = format!("GGML_VK_DISABLE_COOPMAT={value}");
+            Some(known(value.to_owned(), Sure::Seen, said, format!("/proc/{}/environ", process.pid)))
+        });
+        let vulkan_matrix = self.log.as_ref().and_then(Stage::vulkan_device).map(|device| {
+            let said = format!("ggml_vulkan: {} = {} | matrix cores: {}", device.number, device.name, device.matrix);
+            known(device.matrix.clone(), Sure::Reported, said, "log")
+        });
         let overridden =
             worker.and_then(|process| {
                 process.environment.found()?;
@@ -131,6 +140,8 @@ impl Told {
                 _ => None,
             }),
             override_: overridden,
+            vulkan_matrix,
+            coopmat_off,
             build_type: built
                 .map(|(value, file)| known(value.clone(), Sure::Seen, format!("CMAKE_BUILD_TYPE={value}"), file)),
             waiting: self.waiting(),

@@ -63,7 +63,7 @@ pub fn choose(found: &Facts, wanted: &Wanted<'_>, key: Option<Key>) -> say::Resu
                 let command = CommandLine::new("whichkernel why --pid {}", [process.pid.to_string()]);
                 format!("{command} ({})", process.role.name())
             };
-            bail!("why-several", list = several.iter().map(line).collect::<Vec<_>>().join(", "))
+            bail!("why-several", list = several.iter().map(line).collect::<Vec<_>>())
         }
     }
 }

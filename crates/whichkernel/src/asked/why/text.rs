@@ -3,6 +3,7 @@
 
 use crate::context::Context;
 use crate::emit::Show;
+use crate::fit::unbroken;
 use report::{Lang, Table, wrap};
 use say::{Message, say};
 use std::collections::BTreeSet;
@@ -43,7 +44,7 @@ impl Screen<'_> {
         let _ = writeln!(out, "{}", self.subject(answer));
         out.push('\n');
         out.push_str(&self.speed(answer));
-        if answer.subject.server.is_none() && !answer.paths.is_empty() {
+        if answer.subject.server.is_none() && (!answer.paths.is_empty() || answer.memory.is_some()) {
             out.push('\n');
             out.push_str(&self.expected(answer));
         }
@@ -196,6 +197,10 @@ impl Screen<'_> {
                 say!("why-limit-int8-long", peak = tera(input("peak")), work = giga(input("work")))
             }
             By::Int8Matrix => say!("why-limit-int8", peak = tera(input("peak"))),
+            By::FastestMatrix if long => {
+                say!("why-limit-fastest-long", peak = tera(input("peak")), work = giga(input("work")))
+            }
+            By::FastestMatrix => say!("why-limit-fastest", peak = tera(input("peak"))),
             By::Fp16Matrix if long => {
                 say!("why-limit-fp16-long", peak = tera(input("peak")), work = giga(input("work")))
             }
@@ -292,6 +297,10 @@ impl Screen<'_> {
         if answer.subject.server.is_none() {
             said.insert(0, self.lang.text("why-unchecked-all"));
         }
+        // Launches are not a cause, but only they show which kernel ran.
+        if let Some(command) = answer.next.iter().find(|next| next.contains(" watch ")) {
+            said.push(self.lang.say(&say!("why-unchecked-launches", command)));
+        }
         let unchecked = if said.is_empty() { self.lang.text("why-nothing-left") } else { said.join(list) };
         rows.push((self.lang.text("why-label-not-checked"), unchecked));
         if let Some(next) = &answer.next {
@@ -320,25 +329,6 @@ impl Screen<'_> {
         }
         out
     }
-}
-
-/// Wraps a command without breaking any word, even one longer than the line: a broken path could not be copied.
-fn unbroken(text: &str, room: usize) -> Vec<String> {
-    let ascii = text.is_ascii() && text.split(' ').any(|word| word.len() > room);
-    if !ascii {
-        return wrap(text, room);
-    }
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 pub fn phase(lang: &Lang, phase: Phase) -> String {

@@ -113,7 +113,7 @@ fn text(path: &Path, print: &Fingerprint, table: &FingerprintTable, args: &Args,
             let shapes = print.shapes.as_ref().map_or(0, BTreeSet::len);
             say("inspect-fingerprint-known", &[("known", window.known.to_string()), ("shapes", shapes.to_string())]);
             if !window.unknown.is_empty() {
-                let list = window.unknown.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+                let list = lang.list(window.unknown.iter().take(SHOWN));
                 let count = window.unknown.len().to_string();
                 let key = if window.newer { "inspect-fingerprint-newer" } else { "inspect-fingerprint-unknown" };
                 say(key, &[("count", count), ("list", list), end[0].clone()]);
@@ -127,7 +127,7 @@ fn text(path: &Path, print: &Fingerprint, table: &FingerprintTable, args: &Args,
             say("inspect-against-possible", &[("pin", pin), ("judged", judged.to_string())]);
         }
         Some(Against::Impossible { missing }) => {
-            let list = missing.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+            let list = lang.list(missing.iter().take(SHOWN));
             say("inspect-against-impossible", &[("pin", pin), ("count", missing.len().to_string()), ("list", list)]);
         }
         Some(Against::Unknown { why }) => say("inspect-against-unknown", &[("pin", pin), ("why", lang.written(why))]),

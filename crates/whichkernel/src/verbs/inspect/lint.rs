@@ -60,12 +60,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     }
     let answer = GemmLint { target, findings };
     let libraries: BTreeSet<&str> = dirs.iter().map(LibraryDir::library).collect();
-    let title = say!(
-        "gemm-lint-title",
-        library = libraries.into_iter().collect::<Vec<_>>().join(", "),
-        target = answer.target,
-        count = answer.findings.len()
-    );
+    let title = say!("gemm-lint-title", library = libraries, target = answer.target, count = answer.findings.len());
     let plain = |plain| match plain {
         Plain::Text => format!("{}\n{}", context.lang.say(&title), text(&answer, &context.lang)),
         Plain::Csv => table(&answer, &context.lang).csv(),
@@ -90,7 +85,6 @@ fn target(path: &Path, dirs: &[LibraryDir], args: &Args) -> say::Result<String> 
             [one] => (*one).clone(),
             [] => bail!("command-gemm-lint-none", path),
             _ => {
-                let known = known.into_iter().collect::<Vec<_>>().join(", ");
                 bail!("command-gemm-lint-target", path, known)
             }
         },

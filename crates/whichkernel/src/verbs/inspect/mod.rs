@@ -56,7 +56,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 fn usual(context: &Context) -> say::Result<Vec<PathBuf>> {
     let places = ::runtime::find::server_libraries(sys::support::WINDOWS, |name| std::env::var_os(name));
     let found: Vec<PathBuf> = places.iter().filter(|place| place.is_dir()).cloned().collect();
-    let list = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    let list = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     if found.is_empty() {
         bail!("command-inspect-nowhere", places = list(&places));
     }

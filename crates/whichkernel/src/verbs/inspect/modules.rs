@@ -141,7 +141,7 @@ fn total(total: &ModulesTotal, context: &Context) -> String {
         ("instructions", count(total.instructions).into()),
         ("matrix", count(sum(&["OpCooperativeMatrixMulAdd"])).into()),
         ("dot", count(sum(&["OpSDot", "OpUDot", "OpSUDot"])).into()),
-        ("most", most.join(", ").into()),
+        ("most", context.lang.list(most).into()),
         ("list", environments(total).into()),
     ];
     let lang = &context.lang;

@@ -64,7 +64,7 @@ fn text(process: &Process, context: &Context) -> String {
     out += &backends(process, context);
     let mixed = process.mixed_releases();
     if !mixed.is_empty() {
-        let names = |list: &[&Loaded]| list.iter().map(|library| name(library)).collect::<Vec<_>>().join(", ");
+        let names = |list: &[&Loaded]| lang.list(list.iter().map(|library| name(library)));
         let said: Vec<String> = mixed.iter().map(|(release, list)| format!("{release}: {}", names(list))).collect();
         out += &format!("{}\n", lang.text_with("inspect-process-mixed", &[("releases", said.join("; ").into())]));
     }
@@ -76,8 +76,8 @@ fn backends(process: &Process, context: &Context) -> String {
     let lang = &context.lang;
     let mut lines = Vec::new();
     let names = process.backends();
-    let held = if process.devices.is_empty() { "-".to_owned() } else { process.devices.join(", ") };
-    let words = [("list", names.join(", ").into()), ("held", held.into())];
+    let held = if process.devices.is_empty() { "-".to_owned() } else { lang.list(&process.devices) };
+    let words = [("list", lang.list(&names).into()), ("held", held.into())];
     match names.as_slice() {
         [] => {}
         [_] => lines.push(lang.text_with("inspect-process-backend", &words)),
@@ -87,7 +87,7 @@ fn backends(process: &Process, context: &Context) -> String {
         let base = |paths: &[String]| {
             let names = paths.iter().filter_map(|path| path.rsplit('/').next());
             let names: Vec<&str> = names.collect();
-            if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+            if names.is_empty() { "-".to_owned() } else { lang.list(names) }
         };
         let words = [
             ("loader", base(&vulkan.loader).into()),

@@ -88,7 +88,7 @@ fn bundles(report: &FileReport, context: &Context) -> String {
     let kernels = report.objects().map(|object| object.kernels).sum();
     let args = [
         ("bundles", count(report.bundles.len() as u64).into()),
-        ("kinds", kinds.join(", ").into()),
+        ("kinds", context.lang.list(kinds).into()),
         ("objects", count(objects).into()),
         ("kernels", count(kernels).into()),
     ];
@@ -101,7 +101,7 @@ fn archives(report: &FileReport, context: &Context) -> String {
     let lang = &context.lang;
     let words = [
         ("name", kpack.reference.name.clone().into()),
-        ("paths", kpack.reference.search_paths.join(", ").into()),
+        ("paths", lang.list(&kpack.reference.search_paths).into()),
         ("count", count(kpack.archives.len() as u64).into()),
     ];
     let mut out = lang.text_with("inspect-kpack", &words) + "\n";

@@ -4,7 +4,7 @@ use super::{Args, launch_observer};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Show;
 use probe::Wanted;
-use probe::lanes::{Compared, Lane, Lanes, STRIKING, Starts, Told, Trial};
+use probe::lanes::{Children, Compared, Lane, Lanes, STRIKING, Starts, Told, Trial};
 use probe::live::{Live, Plan};
 use report::{Column, Lang, Table, conclusion_text};
 use say::{Context as _, say};
@@ -49,7 +49,8 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
     let starts = Starts::wanted(args.repeat);
-    let trial = Trial { lanes: &lanes, command: &args.serve, live: &live, plan: &plan, starts, home: home.outer() };
+    let starter = Children { command: &args.serve, key: live.at.key.clone(), home: home.outer() };
+    let trial = Trial { lanes: &lanes, starter: &starter, live: &live, plan: &plan, starts };
     let (mut answer, runs) = trial.run(eyes, &mut |told| tell(context, told));
     for lane in &mut answer.lanes {
         lane.command = ledger::redact::command(&lane.command);

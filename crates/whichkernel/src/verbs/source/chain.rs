@@ -29,17 +29,13 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> say::Result
     let route = args.route.as_deref();
     let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
     let Some(route) = route.or_else(|| USUAL_ROUTES.into_iter().find(served)) else {
-        bail!("command-chain-no-server", routes = USUAL_ROUTES.join(", "));
+        bail!("command-chain-no-server", routes = USUAL_ROUTES);
     };
     if !served(&route) {
         let mut known: Vec<&str> = index.routes.iter().map(|entry| entry.path.as_str()).collect();
         known.sort_unstable();
         known.dedup();
-        bail!(
-            "command-chain-not-served",
-            route,
-            known = if known.is_empty() { "none".into() } else { known.join(", ") }
-        );
+        bail!("command-chain-not-served", route, known = if known.is_empty() { vec!["-"] } else { known });
     }
     let chains = callchain::trace(&index, route);
     let facts = callchain::facts(&files);
@@ -209,9 +205,8 @@ fn stops(chain: &Chain, context: &Context) -> Vec<String> {
     let mut out: Vec<String> =
         chain.open.iter().map(|open| lang.text_with("chain-open", &[("why", open.in_words(lang).into())])).collect();
     if chain.unresolved_calls > 0 {
-        let named: Vec<String> =
-            chain.unresolved.iter().map(|open| format!("{} ({})", open.call, at(&open.at))).collect();
-        let args = [("count", chain.unresolved_calls.into()), ("named", named.join(", ").into())];
+        let named: Vec<String> = chain.unresolved.iter().map(|open| lang.noted(&open.call, &at(&open.at))).collect();
+        let args = [("count", chain.unresolved_calls.into()), ("named", lang.list(named).into())];
         out.push(lang.text_with("chain-unresolved", &args));
     }
     out
@@ -222,7 +217,7 @@ fn target(step: &ChainStep, context: &Context) -> String {
     match step.others.len() {
         0 => step.to.clone(),
         1 => {
-            let names = step.others.join(", ");
+            let names = context.lang.list(&step.others);
             context.lang.text_with("chain-or", &[("name", step.to.as_str().into()), ("others", names.into())])
         }
         count => {

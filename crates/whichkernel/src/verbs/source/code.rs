@@ -21,7 +21,7 @@ pub fn code(path: &Path, device: &Device, context: &Context) -> say::Result<Code
         Vendor::Cuda => nvidia(path, &file, device)?,
     };
     if code.used.kernels == 0 {
-        let has = has.into_iter().collect::<Vec<_>>().join(", ");
+        let has = context.lang.list(has);
         let says = [("file", file.into()), ("target", device.target.clone().into()), ("has", has.into())];
         context.note(&context.lang.text_with("source-code-none", &says));
     }

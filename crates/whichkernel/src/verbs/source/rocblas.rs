@@ -54,7 +54,7 @@ fn text(tree: &str, found: &Rocblas, targets: &[String], files: usize, context: 
     out.push_str(&targets_table(found, targets, context).text(context.width));
     let orphans = found.without_branch();
     if !orphans.is_empty() {
-        out.push_str(&format!("\n{}\n", lang.text_with("rocblas-orphans", &[("targets", orphans.join(", ").into())])));
+        out.push_str(&format!("\n{}\n", lang.text_with("rocblas-orphans", &[("targets", lang.list(&orphans).into())])));
     }
     out.push_str(&format!("\n{}\n", lang.text("rocblas-initialize")));
     for (place, does) in &found.initialize {

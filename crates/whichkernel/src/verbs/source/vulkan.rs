@@ -29,7 +29,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode>
         ("--code", args.code.is_some()),
     ];
     let given: Vec<&str> = others.iter().filter_map(|(flag, given)| given.then_some(*flag)).collect();
-    ensure!(given.is_empty(), "dryrun-vulkan-unheeded", flags = given.join(", "));
+    ensure!(given.is_empty(), "dryrun-vulkan-unheeded", flags = given);
     let types: Vec<String> = match ask.types.as_slice() {
         [] => DEFAULT_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
         [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
@@ -47,7 +47,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode>
     for given in &named {
         let unknown = || {
             let known: Vec<String> = VulkanProfile::all().map(|of| of.card).collect();
-            say!("source-vulkan-card", given, known = known.join(", "))
+            say!("source-vulkan-card", given, known)
         };
         cards.push(VulkanProfile::find(given).ok_or_else(unknown)?);
     }
@@ -56,7 +56,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode>
     for mut card in cards {
         for variable in &ask.env {
             let name = variable.split('=').next().unwrap_or_default();
-            let known = VulkanProfile::variables().join(", ");
+            let known = VulkanProfile::variables();
             ensure!(card.under(name), "source-vulkan-env", name, known);
         }
         for kind in &types {

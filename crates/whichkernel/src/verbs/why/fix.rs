@@ -3,10 +3,12 @@
 use super::args::Args;
 use super::look::Looked;
 use super::running::{Running, Setting};
+use super::service::{Restarts, Service, present};
 use super::undo;
+use crate::asked::why::server_facts::counters;
 use crate::asked::why::text::{Screen, phase, rate};
 use crate::context::{COULD_NOT_RUN, Context, Format};
-use probe::lanes::{self, Lane, Starts, Told, Trial, What};
+use probe::lanes::{self, Children, Lane, Starter, Starts, Told, Trial, What};
 use probe::live::{Live, Plan};
 use report::{Column, Table};
 use say::shell::CommandLine;
@@ -22,6 +24,15 @@ use why::{Cause, Change, Fix, FixRun, Now, PROMPT, Phase};
 const REQUESTS: u64 = 3;
 /// The variable of a lane that fills the placeholder in the command line of a test server.
 const VALUE: &str = "WHICHKERNEL_FIX";
+/// The lane with the fix.
+pub const WITH: &str = "with";
+
+/// How the server is stopped, started and changed.
+pub enum Control {
+    Process(Running),
+    /// With the content of the drop-in of an earlier fix.
+    Service(Box<Service>, Option<String>),
+}
 
 pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> say::Result<ExitCode> {
     let causes = &looked.answer.causes;
@@ -43,20 +54,11 @@ pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> sa
     if !args.yes {
         return emit(args, looked, run, context, || plan(&screen, args, looked, cause, fix));
     }
-    let (running, change) = may_change(looked, number, fix)?;
-    let lanes = lanes_of(&running, change);
-    let command = running.test_command(|words| {
-        if let Change::Option { names, .. } = change {
-            why::fixes::set_option(words, names, &format!("{{{VALUE}}}"));
-        }
-    });
-    // Errors in a lane are reported before anything is stopped.
-    lanes.iter().try_for_each(|lane| lane.fill(&command, 0).map(drop))?;
-    sys::interrupt::catch();
-    running.enter()?;
-    context.progress(&context.lang.say(&say!("why-run-stopping", pid = running.pid)));
-    running.stop()?;
-    let measured = measured(args, looked, &lanes, &command, context);
+    let (control, change) = may_change(looked, number, fix, context)?;
+    let measured = match &control {
+        Control::Process(running) => measured_process(args, looked, running, change, context)?,
+        Control::Service(service, _) => measured_service(args, looked, service, change, context)?,
+    };
     (run.compared, run.failed) = match measured {
         Ok(compared) => (compared, None),
         Err(why) => (Vec::new(), Some(why)),
@@ -64,9 +66,9 @@ pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> sa
     run.outcome = if run.failed.is_some() { Outcome::Failed } else { FixRun::judged(&run.compared) };
     let server = looked.answer.subject.server.as_ref().map(|server| server.name.clone()).unwrap_or_default();
     context.progress(&context.lang.say(&say!("why-run-starting", server)));
-    start_again(&mut run, &running, change, &looked.chosen.at);
+    start_again(&mut run, &control, change, &looked.chosen.at);
     if run.state == State::Kept {
-        run.undo = undo::keep(&run, &running, change, &looked.chosen.at, context);
+        run.undo = undo::keep(&run, &control, change, &looked.chosen.at, context);
     }
     let failed = matches!(run.outcome, Outcome::Failed) || run.state == State::NotRestored;
     let shown = run.clone();
@@ -92,18 +94,79 @@ pub fn emit(
 }
 
 /// Refuses to stop a server that could not be started again as it was.
-fn may_change<'f>(looked: &Looked, number: usize, fix: &'f Fix) -> say::Result<(Running, &'f Change)> {
+fn may_change<'f>(
+    looked: &Looked,
+    number: usize,
+    fix: &'f Fix,
+    context: &Context,
+) -> say::Result<(Control, &'f Change)> {
     let Some(change) = &fix.change else { bail!("why-fix-no-change", n = number) };
     let Some(pid) = looked.chosen.pid.filter(|_| looked.chosen.at.to.is_here()) else {
         bail!("why-fix-remote", url = looked.chosen.at.to.url())
     };
-    if let Some(unit) = looked.facts.server.as_ref().and_then(|server| server.unit.clone()) {
-        bail!("why-fix-service", pid, unit = unit.name, command = fix.command, undo = fix.undo);
-    }
     if looked.counters.as_ref().is_some_and(server::Counters::busy) {
-        bail!("why-fix-busy", pid);
+        // A request that has just ended may still be counted.
+        std::thread::sleep(Duration::from_secs(1));
+        if counters(&looked.chosen).is_some_and(|now| now.busy()) {
+            bail!("why-fix-busy", pid);
+        }
     }
-    Ok((Running::read(pid)?, change))
+    let Some(unit) = looked.facts.server.as_ref().and_then(|server| server.unit.as_ref()) else {
+        return Ok((Control::Process(Running::read(pid)?), change));
+    };
+    let service = Service::read(unit, pid)?;
+    service.check(&Setting::new(change))?;
+    let before = present(&service.file());
+    if let Some(before) = &before
+        && !undo::wrote(&service.file(), before, context)
+    {
+        bail!("why-fix-service-file", path = service.file());
+    }
+    Ok((Control::Service(Box::new(service), before), change))
+}
+
+/// Stops the process and measures test servers at other ports. An error means that nothing was changed.
+fn measured_process(
+    args: &Args,
+    looked: &Looked,
+    running: &Running,
+    change: &Change,
+    context: &Context,
+) -> say::Result<Result<Vec<Compared>, Message>> {
+    use say::Say as _;
+    let lanes = lanes_of(running, change);
+    let command = running.test_command(|words| {
+        if let Change::Option { names, .. } = change {
+            why::fixes::set_option(words, names, &format!("{{{VALUE}}}"));
+        }
+    });
+    // Errors in a lane are reported before anything is stopped.
+    lanes.iter().try_for_each(|lane| lane.fill(&command, 0).map(drop))?;
+    sys::interrupt::catch();
+    running.enter()?;
+    context.progress(&context.lang.say(&say!("why-run-stopping", pid = running.pid)));
+    running.stop()?;
+    let home = match sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()) {
+        Ok(home) => home,
+        Err(error) => return Ok(Err(error.message())),
+    };
+    let starter = Children { command: &command, key: looked.chosen.at.key.clone(), home: home.outer() };
+    Ok(measured(args, looked, &lanes, &starter, context))
+}
+
+/// Restarts the service with a temporary drop-in, which is removed in any case.
+fn measured_service(
+    args: &Args,
+    looked: &Looked,
+    service: &Service,
+    change: &Change,
+    context: &Context,
+) -> say::Result<Result<Vec<Compared>, Message>> {
+    sys::interrupt::catch();
+    let lane = |name: &str| Lane { name: name.to_owned(), variables: Vec::new() };
+    let starter = Restarts { service, setting: Setting::new(change), key: looked.chosen.at.key.clone() };
+    let compared = measured(args, looked, &[lane("without"), lane(WITH)], &starter, context);
+    Ok(service.tidy().and(compared))
 }
 
 /// Two lanes of the same server: unchanged, and with the fix. Both get its current environment.
@@ -118,17 +181,16 @@ fn lanes_of(running: &Running, change: &Change) -> Vec<Lane> {
         variables.push((name.to_owned(), value));
         Lane { name: label.to_owned(), variables }
     };
-    vec![lane("without", old), lane("with", new)]
+    vec![lane("without", old), lane(WITH, new)]
 }
 
 fn measured(
     args: &Args,
     looked: &Looked,
     lanes: &[Lane],
-    command: &[String],
+    starter: &dyn Starter,
     context: &Context,
 ) -> Result<Vec<Compared>, Message> {
-    use say::Say as _;
     let live = Live {
         at: Endpoint { key: looked.chosen.at.key.clone(), ..Endpoint::new(Address::tcp("", 0)) },
         model: None,
@@ -148,9 +210,8 @@ fn measured(
         cold: false,
         until_seen: false,
     };
-    let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).map_err(|error| error.message())?;
     let starts = Starts::wanted(args.repeat);
-    let trial = Trial { lanes, command, live: &live, plan: &plan, starts, home: home.outer() };
+    let trial = Trial { lanes, starter, live: &live, plan: &plan, starts };
     let (answer, _) = trial.run(None, &mut |told| match told {
         Told::Progress(line) => context.progress(&context.lang.say(&line)),
         Told::Note(line) => context.note(&context.lang.say(&line)),
@@ -200,11 +261,27 @@ fn prompt(looked: &Looked) -> u64 {
     context.map_or(PROMPT, |tokens| PROMPT.min(tokens.saturating_sub(64).max(1)))
 }
 
+impl Control {
+    /// Starts the server with the setting, or as it was.
+    fn start(&self, setting: Option<&Setting>, at: &Endpoint) -> Result<u32, Message> {
+        match self {
+            Control::Process(running) => running.start(setting, at),
+            Control::Service(service, before) => match setting {
+                Some(setting) => service.keep(setting, before.as_deref(), at),
+                None => {
+                    Service::place(&service.file(), before.as_deref())?;
+                    service.systemd.restart(at, &|_| None)
+                }
+            },
+        }
+    }
+}
+
 /// Starts the server with the fix only if the fix is faster; if that fails, starts it as it was.
-fn start_again(run: &mut FixRun, running: &Running, change: &Change, at: &Endpoint) {
+fn start_again(run: &mut FixRun, control: &Control, change: &Change, at: &Endpoint) {
     let keep = run.outcome == Outcome::Faster;
     if keep {
-        match running.start(Some(&Setting::new(change)), at) {
+        match control.start(Some(&Setting::new(change)), at) {
             Ok(pid) => {
                 (run.state, run.pid) = (State::Kept, Some(pid));
                 return;
@@ -212,7 +289,7 @@ fn start_again(run: &mut FixRun, running: &Running, change: &Change, at: &Endpoi
             Err(why) => (run.outcome, run.failed) = (Outcome::Failed, Some(why)),
         }
     }
-    match running.start(None, at) {
+    match control.start(None, at) {
         Ok(pid) => (run.state, run.pid) = (State::Restored, Some(pid)),
         Err(why) => {
             (run.state, run.pid) = (State::NotRestored, None);
@@ -235,9 +312,14 @@ fn plan(screen: &Screen<'_>, args: &Args, looked: &Looked, cause: &Cause, fix: &
         }
         Change::Variable { name, new, .. } => say!("why-plan-variable", name, new, pid),
     });
+    let unit = looked.facts.server.as_ref().and_then(|server| server.unit.as_ref());
     if let Some(changes) = &changes {
         rows.push((label("why-label-changes"), screen.lang.say(changes)));
-        rows.push((label("why-label-interrupts"), text(say!("why-plan-interrupts", server, pid))));
+        let interrupts = match unit {
+            Some(unit) => say!("why-plan-service", unit = unit.name),
+            None => say!("why-plan-interrupts", server, pid),
+        };
+        rows.push((label("why-label-interrupts"), text(interrupts)));
     }
     rows.extend(fix.note.iter().map(|note| (label("why-label-loses"), screen.lang.say(note))));
     if changes.is_some() {
@@ -254,7 +336,9 @@ fn plan(screen: &Screen<'_>, args: &Args, looked: &Looked, cause: &Cause, fix: &
         Some(_) => {
             let words = [pid.to_string(), cause.n.to_string()];
             let same = CommandLine::new("whichkernel why --pid {} --fix {} --measure --yes", words);
-            format!("{}\n  {same}\n", text(say!("why-plan-not-run")))
+            let root = unit.is_some_and(|unit| !unit.of_user) && !sys::host::is_root();
+            let sudo = if root { "sudo " } else { "" };
+            format!("{}\n  {sudo}{same}\n", text(say!("why-plan-not-run")))
         }
         None => format!("{}\n", text(say!("why-plan-by-hand"))),
     });

@@ -4,6 +4,8 @@ mod args;
 mod fix;
 mod look;
 mod running;
+mod service;
+mod systemd;
 mod undo;
 
 use crate::asked::why::server_facts::named;

@@ -12,6 +12,7 @@ use sys::unix::MetadataExt as _;
 use why::Change;
 
 /// A setting with which to start the server.
+#[derive(Debug)]
 pub enum Setting {
     /// An option in one of its names; None removes it.
     Option {
@@ -37,7 +38,7 @@ impl Setting {
         }
     }
 
-    fn apply(&self, words: &mut Vec<String>, variables: &mut Vec<(String, String)>) {
+    pub fn apply(&self, words: &mut Vec<String>, variables: &mut Vec<(String, String)>) {
         match self {
             Setting::Option { names, value } => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -61,6 +62,7 @@ const START: Duration = Duration::from_secs(600);
 const MOST: u64 = 4 << 20;
 
 /// All information needed to start the server again. Read before it is stopped.
+#[derive(Debug)]
 pub struct Running {
     pub pid: u32,
     program: PathBuf,
@@ -73,12 +75,17 @@ pub struct Running {
 
 impl Running {
     pub fn read(pid: u32) -> say::Result<Running> {
-        let proc = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
-        let owner = std::fs::metadata(proc("")).map(|meta| meta.uid()).ok();
+        let owner = std::fs::metadata(format!("/proc/{pid}")).map(|meta| meta.uid()).ok();
         if owner != Some(sys::host::user()) {
             let user = owner.map_or_else(|| "?".to_owned(), user_name);
             bail!("why-fix-user", pid, user);
         }
+        Running::any(pid)
+    }
+
+    /// A process of any user.
+    pub fn any(pid: u32) -> say::Result<Running> {
+        let proc = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
         let read = |name: &str| sys::regular_file::start(&proc(name), MOST).map(|bytes| strings(&bytes));
         let link = |name: &str| std::fs::read_link(proc(name));
         let (Ok(words), Ok(variables), Ok(program), Ok(directory)) =
@@ -99,10 +106,20 @@ impl Running {
     pub fn before(&self, change: &Change) -> Option<String> {
         match change {
             Change::Option { names, .. } => option(&self.words, names).map(|value| value.to_string()),
-            Change::Variable { name, .. } => {
-                self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
-            }
+            Change::Variable { name, .. } => self.variable(name).map(str::to_owned),
         }
+    }
+
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Enters its working directory, so that relative paths in its command line keep their meaning.
@@ -122,8 +139,11 @@ impl Running {
         if let Some(first) = words.first_mut() {
             *first = self.program.display().to_string();
         }
-        if option(&words, &["--port"]).is_some() {
-            why::fixes::set_option(&mut words, &["--port"], "{port}");
+        // A Unix socket is given as a host, too.
+        for (names, value) in [(["--port"], "{port}"), (["--host"], "127.0.0.1")] {
+            if option(&words, &names).is_some() {
+                why::fixes::set_option(&mut words, &names, value);
+            }
         }
         edit(&mut words);
         words

@@ -1,9 +1,11 @@
 //! `--undo N`: fixes that were kept, and how to undo each of them.
 
 use super::args::Args;
-use super::fix::emit;
+use super::fix::{Control, emit};
 use super::look::Looked;
 use super::running::{Running, Setting, started};
+use super::service::{Service, present};
+use super::systemd::Systemd;
 use crate::asked::why::find::Chosen;
 use crate::asked::why::text::Screen;
 use crate::context::{COULD_NOT_RUN, Context};
@@ -12,7 +14,7 @@ use say::shell::CommandLine;
 use say::{Message, bail, say};
 use serde::{Deserialize, Serialize};
 use server::Endpoint;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
 use why::fix_run::{Outcome, State};
@@ -33,6 +35,29 @@ struct Kept {
     /// None if the variable was not set.
     old: Option<String>,
     new: String,
+    /// The drop-in of a service; None if a process was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    service: Option<KeptFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct KeptFile {
+    unit: String,
+    of_user: bool,
+    path: PathBuf,
+    /// What the fix wrote, and what was there before.
+    content: String,
+    before: Option<String>,
+}
+
+impl Kept {
+    /// The file or the process is still as the fix left it.
+    fn in_force(&self) -> bool {
+        match &self.service {
+            Some(file) => present(&file.path).as_ref() == Some(&file.content),
+            None => started(self.pid) == Some(self.started),
+        }
+    }
 }
 
 const MOST: u64 = 1 << 20;
@@ -46,19 +71,41 @@ fn all(context: &Context) -> Vec<Kept> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
+/// Whether a kept fix wrote exactly this into the file.
+pub fn wrote(path: &Path, content: &str, context: &Context) -> bool {
+    let files = all(context).into_iter().filter_map(|kept| kept.service);
+    files.into_iter().any(|file| file.path == path && file.content == content)
+}
+
 /// Stores the change, and returns the command that undoes it.
-pub fn keep(run: &FixRun, running: &Running, change: &Change, at: &Endpoint, context: &Context) -> String {
+pub fn keep(run: &FixRun, control: &Control, change: &Change, at: &Endpoint, context: &Context) -> String {
     let Some((pid, began)) = run.pid.and_then(|pid| Some((pid, started(pid)?))) else { return run.undo.clone() };
     let (names, variable, new) = match change {
         Change::Option { names, new, .. } => (names.iter().map(|name| (*name).to_owned()).collect(), false, new),
         Change::Variable { name, new, .. } => (vec![(*name).to_owned()], true, new),
     };
+    let (running, service) = match control {
+        Control::Process(running) => (running, None),
+        Control::Service(service, before) => {
+            let (path, before) = (service.file(), before.clone());
+            let Some(content) = present(&path) else { return run.undo.clone() };
+            let (unit, of_user) = (service.systemd.unit.name.clone(), service.systemd.unit.of_user);
+            (service.running(), Some(KeptFile { unit, of_user, path, content, before }))
+        }
+    };
     let (old, url, time, new) = (running.before(change), at.to.url(), ledger::now(), new.clone());
-    let kept = Kept { n: run.n, pid, started: began, url, time, names, variable, old, new };
-    let mut list: Vec<Kept> = all(context).into_iter().filter(|other| other.n != kept.n && is_running(other)).collect();
-    list.push(kept);
+    // A fix below another one in the same file is in force as well, though the file has changed.
+    let below = |other: &Kept| match (&other.service, &service) {
+        (Some(file), Some(own)) => file.path == own.path && own.before.as_ref() == Some(&file.content),
+        _ => false,
+    };
+    let mut list: Vec<Kept> = all(context).into_iter().filter(|other| other.in_force() || below(other)).collect();
+    // The numbers of causes begin at 1 in every answer, so an earlier fix may have this one.
+    let taken = |n: usize| list.iter().any(|other| other.n == n);
+    let n = if taken(run.n) { list.iter().map(|other| other.n).max().unwrap_or(0) + 1 } else { run.n };
+    list.push(Kept { n, pid, started: began, url, time, names, variable, old, new, service });
     match write(&list, context) {
-        true => CommandLine::new("whichkernel why --undo {} --yes", [run.n.to_string()]).to_string(),
+        true => CommandLine::new("whichkernel why --undo {} --yes", [n.to_string()]).to_string(),
         false => run.undo.clone(),
     }
 }
@@ -69,17 +116,16 @@ fn write(list: &[Kept], context: &Context) -> bool {
     made.and_then(|()| files::replace(&place(context), Access::Private, text)).is_ok()
 }
 
-fn is_running(kept: &Kept) -> bool {
-    started(kept.pid) == Some(kept.started)
-}
-
 pub fn run(args: &Args, number: usize, context: &Context) -> say::Result<ExitCode> {
     let list = all(context);
     let Some(kept) = list.iter().find(|kept| kept.n == number) else { bail!("why-undo-none", n = number) };
-    if !is_running(kept) {
-        bail!("why-undo-gone", n = number, pid = kept.pid);
+    match &kept.service {
+        Some(file) if !kept.in_force() => {
+            bail!("why-undo-changed", n = number, path = file.path, unit = file.unit)
+        }
+        None if !kept.in_force() => bail!("why-undo-gone", n = number, pid = kept.pid),
+        _ => {}
     }
-    let running = Running::read(kept.pid)?;
     let at = Endpoint::parse(&kept.url, args.key.read(true)?)?;
     let screen = Screen { lang: &context.lang, width: context.width.unwrap_or(80).max(40) };
     let mut run = FixRun {
@@ -94,9 +140,7 @@ pub fn run(args: &Args, number: usize, context: &Context) -> say::Result<ExitCod
     };
     if args.yes {
         sys::interrupt::catch();
-        context.progress(&context.lang.say(&say!("why-run-stopping", pid = kept.pid)));
-        running.stop()?;
-        match running.start(Some(&setting(kept)), &at) {
+        match back(kept, &at, context)? {
             Ok(pid) => {
                 (run.outcome, run.state, run.pid) = (Outcome::Undone, State::Restored, Some(pid));
                 let rest: Vec<Kept> = list.iter().filter(|other| *other != kept).cloned().collect();
@@ -114,6 +158,20 @@ pub fn run(args: &Args, number: usize, context: &Context) -> say::Result<ExitCod
     let looked = Looked::of(args, &host, &found, Chosen { at, pid: run.pid }, context)?;
     let shown = run.clone();
     emit(args, &looked, run, context, || text(&screen, kept, &shown, &looked))
+}
+
+/// Restarts the server as it was before the fix. An outer error means that nothing was changed.
+fn back(kept: &Kept, at: &Endpoint, context: &Context) -> say::Result<Result<u32, Message>> {
+    let Some(file) = &kept.service else {
+        let running = Running::read(kept.pid)?;
+        context.progress(&context.lang.say(&say!("why-run-stopping", pid = kept.pid)));
+        running.stop()?;
+        return Ok(running.start(Some(&setting(kept)), at));
+    };
+    let unit = why::facts::Unit { name: file.unit.clone(), of_user: file.of_user };
+    let systemd = Systemd::of(&unit)?;
+    let restored = Service::place(&file.path, file.before.as_deref());
+    Ok(restored.and_then(|()| systemd.restart(at, &|_| None)))
 }
 
 /// The setting before the fix.

@@ -87,7 +87,7 @@ pub fn packs(packs: &[(PathBuf, Pack)], context: &Context) -> String {
     let Some((first, _)) = packs.first() else { return String::new() };
     let names = packs.iter().take(SHOWN).map(|(path, pack)| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        format!("{name} ({})", pack.key())
+        context.lang.noted(&name.to_string(), &pack.key().to_string())
     });
     let mut names: Vec<String> = names.collect();
     if packs.len() > SHOWN {
@@ -95,7 +95,7 @@ pub fn packs(packs: &[(PathBuf, Pack)], context: &Context) -> String {
     }
     let args = [
         ("count", packs.len().into()),
-        ("list", names.join(", ").into()),
+        ("list", context.lang.list(names).into()),
         ("first", first.display().to_string().into()),
     ];
     format!("\n{}\n", context.lang.text_with("inspect-dir-packs", &args))
@@ -175,14 +175,14 @@ fn one_catalog(root: &Path, target: Option<&str>, catalog: &Catalog, context: &C
     );
     out.push('\n');
     let per_target: Vec<String> = listing.per_target().iter().map(|(name, n)| format!("{name} {n}")).collect();
-    let args = [("list", per_target.join(", ").into())];
+    let args = [("list", lang.list(per_target).into())];
     out += &format!("{}\n", lang.text_with("inspect-catalog-targets", &args));
     if let Some(service) = &catalog.service {
         out += &verdict(service, context);
     }
     if let (Some(index), Some(target)) = (&catalog.filtered, target) {
         let args = [
-            ("targets", index.targets.join(", ").into()),
+            ("targets", lang.list(&index.targets).into()),
             ("target", target.to_owned().into()),
             ("name", index.name.clone().into()),
         ];

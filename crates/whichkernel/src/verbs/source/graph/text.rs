@@ -104,7 +104,7 @@ fn reasons(evaluation: &GraphEvaluation, lang: &Lang, out: &mut String) {
         }
     }
     for (why, names) in by_reason {
-        let _ = writeln!(out, "UNDETERMINED {}: {why}", names.join(", "));
+        let _ = writeln!(out, "UNDETERMINED {}: {why}", lang.list(names));
     }
 }
 
