@@ -23,6 +23,8 @@ mod summary;
 mod table;
 mod target;
 mod trace;
+mod view;
+mod view_facts;
 
 pub use args::{Args, How};
 use args::{ArmCommand, window};
