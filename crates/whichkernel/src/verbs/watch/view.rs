@@ -4,7 +4,10 @@ use super::claims::Judged;
 use super::view_facts::{About, comm, detail, read};
 use super::{Args, summary};
 use crate::context::{Context, Format, dumb};
-use live::{Act, Claim, Collector, Detail, Fate, Kernel, Now, Paint, Screen, Snapshot, State, Sure, View, frame};
+use evidence::{Canary, DeviceKind};
+use live::{
+    Act, Claim, Collector, Detail, Fate, Kernel, Now, Paint, Screen, Snapshot, Speed, State, Sure, View, frame,
+};
 use server::claims::{Claims, Gatherer};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{IsTerminal, stderr, stdin, stdout};
@@ -12,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 use watch::claims::Verdict;
-use watch::{Ended, ObserverReport, Source, Tally};
+use watch::{Ended, ObserverKind, ObserverReport, Source, Tally};
 
 /// How often claims are read from logs, and servers, models and limits from the machine.
 const CLAIMS: Duration = Duration::from_secs(5);
@@ -83,6 +86,28 @@ impl<'c> LiveView<'c> {
         Ok(true)
     }
 
+    /// Launches cannot be seen: shows why, and what is known without them, until a key or a signal.
+    pub fn blind(mut self, why: &say::Error, gatherer: &mut Gatherer) -> say::Result<()> {
+        let lang = &self.context.lang;
+        let text = lang.text_with("live-no-rights", &[("why", crate::context::said(why, lang).into())]);
+        let (tally, started) = (Tally::default(), Instant::now());
+        let nothing = ObserverReport::so_far(ObserverKind::Uprobe, DeviceKind::None, Canary::None, Vec::new());
+        while !sys::interrupt::asked() && !self.keys()? {
+            if Instant::now() >= self.next {
+                self.next = Instant::now() + Duration::from_secs(1);
+                gatherer.look();
+                self.claims = (None, gatherer.so_far());
+                self.take(&tally, Some(&(0, nothing.clone())), started.elapsed());
+                self.now.state = State::NoLaunches(vec![text.clone()]);
+                self.now.sure = Sure::NotChecked;
+                self.now.processes.iter_mut().for_each(|process| process.decode = Speed::Unknown);
+                self.draw()?;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
     fn take(&mut self, tally: &Tally, so_far: Option<&(u64, ObserverReport)>, elapsed: Duration) {
         // A server's runners are its children, and come and go.
         let roots = if self.roots.is_empty() { tally.processes().into_iter().collect() } else { self.roots.clone() };
@@ -101,7 +126,7 @@ impl<'c> LiveView<'c> {
             self.now.claims = judged.held.iter().map(|held| claim(held, lang)).collect();
         }
         // A stand-in has no speed limit.
-        let real = matches!(self.now.sure, Sure::Launched | Sure::Completed | Sure::Partly);
+        let real = self.now.sure != Sure::Selected;
         for process in &mut self.now.processes {
             let Some(about) = self.facts.get(&process.pid) else { continue };
             process.model = about.model.clone();
