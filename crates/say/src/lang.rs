@@ -51,6 +51,7 @@ impl File {
 }
 
 /// The language of all text for users. A key that is missing in one language falls back to English.
+#[derive(Clone, Copy)]
 pub struct Lang {
     code: &'static str,
 }

@@ -17,8 +17,6 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 pub fn guarded(text: &str, styled: bool) -> Cow<'_, str> {
     escaped(text, |rest| match rest.as_bytes() {
         [b'\n' | b'\t', ..] => Some(1),
-        // The terminal's alternate screen.
-        [0x1b, b'[', b'?', b'1', b'0', b'4', b'9', b'h' | b'l', ..] if styled => Some(8),
         [0x1b, b'[', after @ ..] if styled => {
             let numbers = after.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
             matches!(after.get(numbers), Some(b'm' | b'H' | b'J' | b'K')).then_some(numbers + 3)

@@ -18,7 +18,7 @@
 //! | [`trial`] | trials of what is permitted: ptrace of a sibling, new namespaces |
 //! | [`namespaces`] | the steps of a sandbox between fork and exec |
 //! | [`mount`] | mount(2), and tracefs |
-//! | [`interrupt`] | Ctrl-C and TERM as a flag to poll |
+//! | [`interrupt`] | Ctrl-C, TERM and HUP as a flag to poll |
 //! | [`rights`] | capabilities: which are kept and why; all others are given up |
 //! | [`look_only`] | restricts this process to reading: Landlock |
 //! | [`private_dir`] | directories that other users cannot list, removed by the next session if left behind |
@@ -29,7 +29,7 @@
 //! | [`hip_runtime`] | queries the system's HIP runtime for its devices |
 //! | [`unix`] | the extension traits of `std::os::unix` and `std::os::fd`, on every system |
 //! | [`host`] | this user, the name of this machine, free space, and signals to processes |
-//! | [`terminal`] | the size of the terminal |
+//! | [`terminal`] | the size of the terminal, and full-screen views that every exit restores |
 //! | [`places`] | the user's own directories |
 //! | [`support`] | what this system lacks, as sentences |
 //! | [`clock`] | the time of day as text |

@@ -178,6 +178,26 @@ impl Window {
     }
 }
 
+/// The lost launches and the report while the watch goes on.
+pub fn so_far(window: &Window, tally: &Tally, backend: &Backend, lost_processes: u64) -> (u64, ObserverReport) {
+    let mut gaps = window.gaps.clone();
+    let (lost, observer) = match backend {
+        Backend::Bpf(instrument) => {
+            gaps.insert(Gap::Untold, instrument.counter(counter::UNTOLD));
+            (instrument.counter(counter::UNCOUNTED), ObserverKind::Uprobe)
+        }
+        Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
+            gaps.extend([Gap::NoArguments, Gap::NoLateNames, Gap::NoReturns].map(|gap| (gap, 1)));
+            (sampled.lost(), ObserverKind::Perf)
+        }
+    };
+    gaps.insert(Gap::ProcessesLost, lost_processes);
+    gaps.insert(Gap::NothingProbed, u64::from(window.probed.is_empty()));
+    let gaps = gaps.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)).collect();
+    let report = ObserverReport::so_far(observer, window.devices.kind(), window.canary.clone(), gaps);
+    (tally.lost + lost, report)
+}
+
 pub fn account(
     window: &mut Window,
     tally: &mut Tally,

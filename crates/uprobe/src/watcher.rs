@@ -304,6 +304,10 @@ impl Source for Watcher {
         Ok(report)
     }
 
+    fn so_far(&self, tally: &Tally) -> Option<(u64, ObserverReport)> {
+        Some(coverage::so_far(&self.window, tally, &self.attached.backend, self.resolver.processes.lost))
+    }
+
     fn canary_in_target(&mut self, what: Message) {
         self.window.canary = Canary::in_target(what);
     }

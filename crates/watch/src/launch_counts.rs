@@ -19,8 +19,8 @@ pub struct Tally {
     rejected: HashMap<KindId, u64>,
     /// Launches of an evaluation whose end was not observed: they are in the counts, but in no figure per token.
     unfinished: HashMap<KindId, u64>,
-    /// Evaluations by phase: prompts, and decoded tokens.
-    evaluations: HashMap<Phase, u64>,
+    /// Evaluations by process and phase: prompts, and decoded tokens.
+    evaluations: HashMap<(u32, Phase), u64>,
     launches: u64,
     calls: u64,
     /// Records that the observer knows it lost; their launches are not in the counts.
@@ -228,8 +228,14 @@ impl Tally {
         *self.rejected.entry(id).or_default() += count;
     }
 
-    pub fn evaluated(&mut self, phase: Phase) {
-        *self.evaluations.entry(phase).or_default() += 1;
+    pub fn evaluated(&mut self, process: u32, phase: Phase) {
+        *self.evaluations.entry((process, phase)).or_default() += 1;
+    }
+
+    fn evaluations(&self, process: Option<u32>, phase: Phase) -> u64 {
+        let wanted = |key: &(u32, Phase)| key.1 == phase && process.is_none_or(|process| process == key.0);
+        let all: u64 = self.evaluations.iter().filter(|(key, _)| wanted(key)).map(|(_, count)| count).sum();
+        all / self.pieces.max(1)
     }
 
     pub(super) fn unfinished(&mut self, id: KindId, count: u64) {
@@ -245,16 +251,21 @@ impl Tally {
     }
 
     pub fn tokens(&self) -> u64 {
-        self.evaluations.get(&Phase::Decode).copied().unwrap_or(0) / self.pieces.max(1)
+        self.evaluations(None, Phase::Decode)
+    }
+
+    /// Tokens that this process decoded.
+    pub fn tokens_of(&self, process: u32) -> u64 {
+        self.evaluations(Some(process), Phase::Decode)
     }
 
     pub fn prompts(&self) -> u64 {
-        self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
+        self.evaluations(None, Phase::Prefill)
     }
 
     /// Evaluations of several columns for which it is unknown whether they were a prompt or several sequences.
     pub fn batches(&self) -> u64 {
-        self.evaluations.get(&Phase::Batch).copied().unwrap_or(0) / self.pieces.max(1)
+        self.evaluations(None, Phase::Batch)
     }
 
     pub fn rejections(&self) -> u64 {
@@ -357,9 +368,22 @@ impl Tally {
     /// The table. Kinds that differ only in grid or process share a row, unless they launched on different devices.
     /// Sorted by phase, then by frequency.
     pub fn rows(&self) -> Vec<Row> {
+        self.rows_of(None)
+    }
+
+    /// The processes with launches or calls.
+    pub fn processes(&self) -> BTreeSet<u32> {
+        self.counts.keys().filter_map(|(.., id)| self.get(*id)).map(|kind| kind.process).collect()
+    }
+
+    /// The table of one process, with shares of its own launches.
+    pub fn rows_of(&self, process: Option<u32>) -> Vec<Row> {
         let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
         for ((phase, width, id), count) in &self.counts {
             let Some(known) = self.known(*id) else { continue };
+            if process.is_some_and(|process| process != known.kind.process) {
+                continue;
+            }
             let kind = &known.kind;
             let name = match (&kind.name, kind.call) {
                 (Name::Call(_), Some(_)) => Name::Call(known.readable()),
@@ -395,11 +419,13 @@ impl Tally {
             }
         }
         let mut rows: Vec<Row> = rows.into_values().collect();
+        let launches = |row: &Row| if matches!(row.name, Name::Call(_)) { 0 } else { row.launches };
+        let all: u64 = rows.iter().map(launches).sum();
         for row in &mut rows {
             row.grids.sort_unstable();
             row.grids.dedup();
-            if !matches!(row.name, Name::Call(_)) && self.launches > 0 {
-                row.share = row.launches as f64 / self.launches as f64;
+            if all > 0 {
+                row.share = launches(row) as f64 / all as f64;
             }
         }
         rows.sort_by(|a, b| a.phase.cmp(&b.phase).then(b.launches.cmp(&a.launches)).then(a.name.cmp(&b.name)));

@@ -68,7 +68,8 @@ impl Flow {
     pub fn readback(&mut self, tally: &mut Tally) {
         if !self.pending.is_empty() {
             let (phase, width) = tally.phase_of(self.pending.keys());
-            tally.evaluated(phase);
+            let process = self.pending.keys().next().and_then(|kind| tally.get(*kind)).map_or(0, |kind| kind.process);
+            tally.evaluated(process, phase);
             if phase == Phase::Decode {
                 tally.check_whole(&self.pending);
             }

@@ -76,6 +76,26 @@ pub struct ObserverReport {
 }
 
 impl ObserverReport {
+    /// A report while the observation goes on.
+    pub fn so_far(observer: ObserverKind, device: DeviceKind, canary: Canary, gaps: Vec<Unseen>) -> ObserverReport {
+        ObserverReport {
+            observer,
+            device,
+            word: Word::Ours,
+            library: None,
+            library_path: None,
+            canary,
+            contamination: Contamination::Unchecked,
+            reach: Message::verbatim(""),
+            blind: &[],
+            gaps,
+            second: SecondAccount::default(),
+            seconds: 0.0,
+            cost_ns: None,
+            ended: false,
+        }
+    }
+
     /// The rung of launches on a device of this kind.
     pub fn rung(&self, device: DeviceKind) -> Rung {
         match self.observer.rung(device) {

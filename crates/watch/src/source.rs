@@ -181,6 +181,11 @@ pub trait Source {
     /// Stops observing, adds the rest, and reports how complete the observation was.
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
+    /// The lost launches and the report as of now; None if this source knows them only at the end.
+    fn so_far(&self, _tally: &Tally) -> Option<(u64, ObserverReport)> {
+        None
+    }
+
     /// A canary event was seen in the target itself.
     fn canary_in_target(&mut self, _what: Message) {}
 

@@ -10,11 +10,13 @@ mod debian;
 mod fetch;
 mod manifest;
 mod skip;
+mod tmux;
 
 pub use debian::mirror as debian_mirror;
 pub use fetch::{FetchError, fetch, settle};
 pub use manifest::{Artifact, Kind, Tier, manifest};
 pub use skip::{LOG, program, root, skip};
+pub use tmux::Tmux;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -85,25 +85,37 @@ impl Gatherer {
         }
     }
 
+    /// The claims as of now, without requests: from command lines and logs.
+    pub fn so_far(&self) -> Claims {
+        let mut claims = self.claims.clone();
+        self.read_logs(&mut claims);
+        claims
+    }
+
     /// Returns all claims found so far.
     pub fn finish(mut self) -> Claims {
         self.look();
-        for (label, mut file) in std::mem::take(&mut self.logs) {
+        let mut claims = std::mem::take(&mut self.claims);
+        self.read_logs(&mut claims);
+        if let Some(at) = &self.at {
+            served::look(at, self.before, &mut claims);
+        }
+        claims
+    }
+
+    fn read_logs(&self, claims: &mut Claims) {
+        for (label, mut file) in self.logs.iter().map(|(label, file)| (label, file)) {
             let length = file.metadata().map_or(0, |meta| meta.len());
+            let _ = file.seek(SeekFrom::Start(length.saturating_sub(MOST)));
             if length > MOST {
-                let _ = file.seek(SeekFrom::Start(length - MOST));
-                self.claims.unread.push((label.clone(), say!("server-log-long", most = MOST >> 20)));
+                claims.unread.push((label.clone(), say!("server-log-long", most = MOST >> 20)));
             }
             let mut bytes = Vec::new();
             if let Err(error) = file.take(MOST).read_to_end(&mut bytes) {
-                self.claims.unread.push((label.clone(), error.message()));
+                claims.unread.push((label.clone(), error.message()));
             }
-            of_log(&label, &String::from_utf8_lossy(&bytes), &mut self.claims);
+            of_log(label, &String::from_utf8_lossy(&bytes), claims);
         }
-        if let Some(at) = &self.at {
-            served::look(at, self.before, &mut self.claims);
-        }
-        self.claims
     }
 }
 

@@ -87,6 +87,8 @@ pub mod hip_runtime {
 pub mod interrupt {
     pub fn catch() {}
 
+    pub fn catch_hangup() {}
+
     pub fn asked() -> bool {
         false
     }

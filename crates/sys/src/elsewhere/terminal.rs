@@ -35,3 +35,16 @@ pub fn size(of: Stream) -> Option<(usize, usize)> {
 pub fn size(_: Stream) -> Option<(usize, usize)> {
     None
 }
+
+/// There is nothing to watch live on other systems.
+pub fn open_screen() -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+pub fn close_screen() {}
+
+pub fn suspend() {}
+
+pub fn continued() -> bool {
+    false
+}

@@ -90,6 +90,10 @@ impl Source for Started {
         account
     }
 
+    fn so_far(&self, tally: &Tally) -> Option<(u64, ObserverReport)> {
+        self.watcher.so_far(tally)
+    }
+
     fn canary_in_target(&mut self, what: Message) {
         self.watcher.canary_in_target(what);
     }

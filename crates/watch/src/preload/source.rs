@@ -140,6 +140,28 @@ impl<'a> PreloadSource<'a> {
         say::listed(heard).filter(|_| all).map_or(Canary::None, Canary::in_child)
     }
 
+    /// The gaps that are known before the end.
+    fn gaps(&self, tally: &Tally) -> Vec<Unseen> {
+        let mut gaps = Vec::new();
+        if tally.lost > 0 {
+            gaps.push(Gap::RecordsLost.times(tally.lost));
+        }
+        for tail in self.tails.values() {
+            self.gaps_of(tail, &mut gaps);
+        }
+        for (path, why) in &self.refused {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            gaps.push(Gap::RecordRefused { file: name, reason: why.clone() }.into());
+        }
+        if tally.other_grids() > 0 {
+            gaps.push(Gap::OtherGrids.times(tally.other_grids()));
+        }
+        if tally.unread > 0 {
+            gaps.push(Gap::NoLayouts.times(tally.unread));
+        }
+        gaps
+    }
+
     /// Adds the gaps of one process.
     fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
@@ -282,22 +304,7 @@ impl Source for PreloadSource<'_> {
         let cannot_see = judged.cannot_see();
         let witness = (self.tree.is_some() && cannot_see.is_empty()).then_some(Witness::ProcessTree);
         let mut gaps: Vec<Unseen> = judged.gaps;
-        if tally.lost > 0 {
-            gaps.push(Gap::RecordsLost.times(tally.lost));
-        }
-        for tail in self.tails.values() {
-            self.gaps_of(tail, &mut gaps);
-        }
-        for (path, why) in &self.refused {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            gaps.push(Gap::RecordRefused { file: name, reason: why.clone() }.into());
-        }
-        if tally.other_grids() > 0 {
-            gaps.push(Gap::OtherGrids.times(tally.other_grids()));
-        }
-        if tally.unread > 0 {
-            gaps.push(Gap::NoLayouts.times(tally.unread));
-        }
+        gaps.extend(self.gaps(tally));
         if self.tails.is_empty() {
             gaps.push(Gap::NobodyCalled.into());
         }
@@ -331,6 +338,13 @@ impl Source for PreloadSource<'_> {
             cost_ns,
             ended: false,
         })
+    }
+
+    /// The runtimes are called from a child process only at the end.
+    fn so_far(&self, tally: &Tally) -> Option<(u64, ObserverReport)> {
+        let canary = self.canary.clone().map_or(Canary::None, Canary::in_target);
+        let (kind, device) = (ObserverKind::Preload, tally.devices.kind());
+        Some((tally.lost, ObserverReport::so_far(kind, device, canary, self.gaps(tally))))
     }
 
     fn canary_in_target(&mut self, what: Message) {

@@ -73,9 +73,7 @@ fn told(
     };
     let mut claims = gatherer.finish();
     let mut texts: Vec<String> = logs.iter().filter_map(|path| text(path)).collect();
-    for pid in family {
-        texts.extend([1, 2].iter().filter_map(|fd| text(Path::new(&format!("/proc/{pid}/fd/{fd}")))));
-    }
+    texts.extend(written(family));
     let unit = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     if family.iter().any(|pid| unit(pid).contains("/ollama.service"))
         && let Some(journal) = doctor::ollama_journal(host)
@@ -88,6 +86,12 @@ fn told(
     let build = llama_build::build(&identity, log.build);
     let (log, url) = ((!texts.is_empty()).then_some(log), Some(chosen.at.to.url()));
     Ok(Told { identity, claims, log, counters, build, url })
+}
+
+/// The logs that these processes write to files.
+pub fn written(family: &BTreeSet<u32>) -> Vec<String> {
+    let files = family.iter().flat_map(|pid| [1, 2].map(|fd| format!("/proc/{pid}/fd/{fd}")));
+    files.filter_map(|file| text(Path::new(&file))).collect()
 }
 
 fn text(path: &Path) -> Option<String> {

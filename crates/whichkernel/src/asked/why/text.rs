@@ -162,7 +162,7 @@ impl Screen<'_> {
     }
 
     /// The inputs of the bound; more of them on a wide screen.
-    fn limit(&self, speed: &Speed) -> String {
+    pub fn limit(&self, speed: &Speed) -> String {
         let Some(limit) = &speed.limit else {
             let what = speed.limit_missing.clone().unwrap_or_else(|| say!("why-missing-model"));
             return self.lang.say(&say!("why-limit-missing", what));

@@ -1,18 +1,16 @@
 //! The watch loop: polls, shows, and stops.
 
-use super::{Args, alarm, table};
+use super::view::{self, LiveView};
+use super::{Args, alarm, target};
 use crate::context::{Context, Format, dumb};
 use server::claims::Gatherer;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
-use sys::{interrupt, terminal};
+use sys::interrupt;
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
 /// The time without launches after which a watch with `--until idle` ends.
 const IDLE: Duration = Duration::from_secs(2);
-/// Switches to the terminal's alternate screen (xterm's private mode 1049), and back.
-const ASIDE: &str = "\x1b[?1049h";
-const BACK: &str = "\x1b[?1049l";
 const STEP: Duration = Duration::from_millis(100);
 
 pub fn run(
@@ -24,7 +22,9 @@ pub fn run(
 ) -> say::Result<(ObserverReport, Option<Ended>)> {
     interrupt::catch();
     let mut ended = None;
-    let mut screen = Screen::new(args, context);
+    let roots = if args.command.is_empty() { target::pids(args).unwrap_or_default() } else { Vec::new() };
+    let mut view = if view::wanted(args) { LiveView::open(roots, context) } else { None };
+    let mut lines = Lines::new(args, context);
     let (started, mut busy) = (Instant::now(), Instant::now());
     loop {
         match source.poll(tally, STEP)? {
@@ -33,17 +33,31 @@ pub fn run(
             State::Ended(how) => {
                 // Ctrl-C also reaches the program, and is not its failure.
                 ended = (!interrupt::asked()).then_some(how);
+                if let (Some(view), Some(how)) = (&mut view, ended) {
+                    view.ended(how, tally, source, started.elapsed())?;
+                }
                 break;
             }
         }
-        for line in source.news() {
-            context.progress(&context.lang.say(&line));
-        }
-        for (sign, heard) in tally.fallback.news(started.elapsed()) {
-            crate::context::tell(format_args!("{}", alarm::line(&sign, &heard, context)));
-        }
-        if screen.show(tally, started.elapsed())? {
-            gatherer.look();
+        let news = source.news();
+        let alarms = tally.fallback.news(started.elapsed());
+        if let Some(view) = &mut view {
+            // The view shows both, and the summary repeats the fallbacks.
+            if view.update(source, tally, gatherer, started.elapsed())? {
+                lines.tell_pages(tally, started.elapsed());
+                gatherer.look();
+            }
+            if view.keys()? {
+                break;
+            }
+        } else {
+            news.iter().for_each(|line| context.progress(&context.lang.say(line)));
+            for (sign, heard) in alarms {
+                crate::context::tell(format_args!("{}", alarm::line(&sign, &heard, context)));
+            }
+            if lines.show(tally, started.elapsed())? {
+                gatherer.look();
+            }
         }
         let idle = args.until.is_some() && tally.launches() > 0 && busy.elapsed() > IDLE;
         let over = args.duration.is_some_and(|most| started.elapsed() >= most);
@@ -52,37 +66,26 @@ pub fn run(
             break;
         }
     }
-    screen.clear()?;
+    // The terminal is restored before the summary.
+    drop(view);
     Ok((source.finish(tally)?, ended))
 }
 
-/// Like `top` on a terminal; an occasional line in a pipe; nothing for machine-readable output.
-struct Screen<'c> {
+/// Without the live view: an occasional line in a pipe; progress on a terminal; nothing for machine-readable output.
+struct Lines<'c> {
     context: &'c Context,
-    live: bool,
     lines: bool,
     next: Instant,
     said: u64,
-    /// Whether the alternate screen is active.
-    aside: bool,
 }
 
-impl<'c> Screen<'c> {
+impl<'c> Lines<'c> {
     fn new(args: &Args, context: &'c Context) -> Self {
-        let text = args.format == Format::Text;
-        let terminal = stdout().is_terminal() && !dumb();
-        // A program that is started here also writes to this terminal, and its output must stay visible.
-        let alone = args.command.is_empty();
-        let (live, lines) = (text && terminal && alone, text && !terminal);
-        Screen { context, live, lines, next: Instant::now(), said: 0, aside: false }
+        let lines = args.format == Format::Text && !(stdout().is_terminal() && !dumb());
+        Lines { context, lines, next: Instant::now(), said: 0 }
     }
 
-    /// Updates once a second; returns whether it did.
-    fn show(&mut self, tally: &Tally, elapsed: Duration) -> say::Result<bool> {
-        if Instant::now() < self.next {
-            return Ok(false);
-        }
-        self.next = Instant::now() + Duration::from_secs(1);
+    fn tell_pages(&self, tally: &Tally, elapsed: Duration) -> String {
         let figures = [
             ("seconds", format!("{:.0}", elapsed.as_secs_f64())),
             ("seen", tally.launches().to_string()),
@@ -92,34 +95,22 @@ impl<'c> Screen<'c> {
         let figures = figures.map(|(name, value)| (name, value.into()));
         let line = self.context.lang.text_with("watch-line", &figures);
         self.context.tell_pages(&line);
-        if self.live {
-            let table = table::of(tally, self.context, Some(rows())).text(self.context.width);
-            let aside = if self.aside { "" } else { ASIDE };
-            self.aside = true;
-            self.context.print(&format!("{aside}\x1b[H\x1b[2J{line}\n{table}"))?;
-        } else if !self.lines {
+        line
+    }
+
+    /// Updates once a second; returns whether it did.
+    fn show(&mut self, tally: &Tally, elapsed: Duration) -> say::Result<bool> {
+        if Instant::now() < self.next {
+            return Ok(false);
+        }
+        self.next = Instant::now() + Duration::from_secs(1);
+        let line = self.tell_pages(tally, elapsed);
+        if !self.lines {
             self.context.progress(&line);
-        } else if self.lines && tally.launches() > self.said {
+        } else if tally.launches() > self.said {
             self.context.print(&format!("{line}\n"))?;
         }
         self.said = tally.launches();
         Ok(true)
     }
-
-    fn clear(&mut self) -> say::Result<()> {
-        if std::mem::take(&mut self.aside) { self.context.print(BACK) } else { Ok(()) }
-    }
-}
-
-/// Restores the main screen however a watch ends.
-impl Drop for Screen<'_> {
-    fn drop(&mut self) {
-        let _ = self.clear();
-    }
-}
-
-/// The number of rows that fit below the two header lines, so that nothing scrolls.
-fn rows() -> usize {
-    const USUAL: usize = 30;
-    terminal::size(terminal::Stream::Output).map_or(USUAL, |(_, rows)| rows.saturating_sub(3).max(5))
 }

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::rc::Rc;
 use summary::Told;
+use view::LiveView;
 use watch::{Ended, Tally};
 
 mod alarm;
@@ -23,6 +24,8 @@ mod summary;
 mod table;
 mod target;
 mod trace;
+mod view;
+mod view_facts;
 
 pub use args::{Args, How};
 use args::{ArmCommand, window};
@@ -51,8 +54,19 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
-    let mut source = target::source(args, writer.as_ref(), context)?;
+    let source = target::source(args, writer.as_ref(), context);
     let mut gatherer = claims::gatherer(args, server.clone())?;
+    let mut source = match source {
+        // The processes are there, but their launches cannot be seen.
+        Err(why) if args.command.is_empty() && view::wanted(args) => {
+            sys::interrupt::catch();
+            if let Some(view) = LiveView::open(target::pids(args)?, context) {
+                view.blind(&why, &mut gatherer)?;
+            }
+            return Err(why);
+        }
+        source => source?,
+    };
     for line in target::told(args, context)? {
         crate::context::tell(format_args!("{line}"));
     }

@@ -64,7 +64,7 @@ pub fn ended(how: Ended, context: &Context) -> String {
 
 fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
     let lang = &context.lang;
-    let mut out = table::of(tally, context, None).text(context.width);
+    let mut out = table::of(tally, context).text(context.width);
     out += &launched_section(&blas_kernels(tally), lang);
     for (sign, heard) in tally.fallback.signs() {
         let _ = writeln!(out, "{}", alarm::line(sign, heard, context));

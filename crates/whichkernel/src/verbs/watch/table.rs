@@ -12,7 +12,7 @@ const KEYS: [&str; 15] = [
     "timed", "total_ns", "mean_ns",
 ];
 
-pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
+pub fn of(tally: &Tally, context: &Context) -> Table {
     let title = |key: &str| context.lang.text(&format!("watch-{key}"));
     let rows = tally.rows();
     let timed = rows.iter().any(|row| row.took.is_some());
@@ -29,15 +29,11 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
         titles.extend([Column::right("total_ns", title("total-time")), Column::right("mean_ns", title("mean-time"))]);
     }
     let mut table = Table::new(titles);
-    // Redrawn lines must not wrap: the other columns need about this much.
-    const OTHERS: usize = 62;
-    let limit =
-        context.width.filter(|_| most.is_some()).map_or(MOST, |width| width.saturating_sub(OTHERS).clamp(16, MOST));
-    for row in rows.iter().take(most.unwrap_or(usize::MAX)) {
+    for row in &rows {
         let share = if row.share > 0.0 { format!("{:.1}%", row.share * 100.0) } else { String::new() };
         let mut cells = vec![
             context.lang.text(&format!("watch-phase-{}", row.phase.key())),
-            shortened(&row.kernel, limit),
+            shortened(&row.kernel, MOST),
             row.family.key().to_owned(),
             row.weights.clone().unwrap_or_default(),
             number(row.ne11),

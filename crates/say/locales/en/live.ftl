@@ -1,0 +1,139 @@
+# The live view of `watch` on a terminal
+live-state-live = LIVE
+live-state-frozen = FROZEN { $at }, now
+live-state-ended = ENDED
+live-state-none = NO LAUNCHES
+live-vram = VRAM { $used } of { $total } GiB
+
+live-seen = Seen { $value }
+live-lost = Lost { $value }
+live-gaps = Gaps { $value }
+live-gaps-all = all
+live-gaps-later = ?
+live-unnamed = Unnamed { $value }
+live-canary = Canary { $value }
+live-canary-target = in target
+live-canary-child = in test process
+live-canary-none = none yet
+live-sure-completed = completed
+live-sure-launched = launched
+live-sure-selected = selected (no GPU)
+live-sure-partly = partly seen
+live-sure-nothing = no launch yet
+live-sure-not-checked = not checked
+
+live-server = Server
+live-model = Model
+live-decode = Decode
+live-limit = limit
+live-share = share
+live-context = Context
+live-waiting = Waiting
+live-idle = idle
+live-ended = ended
+live-no-process = no process yet
+live-last-figures = The figures below are its last ones.
+live-inputs = Decode limit { $limit } tokens/s: { $by }
+live-no-limit = Decode limit unknown: { $why }
+
+live-paths = Paths of { $pid }: share of matrix products (launches, not time)
+live-phase-decode = Decode
+live-phase-prefill = Prefill
+live-phase-batch = Batch
+live-phase-other = Other
+live-per-token = { $count } launches per token
+live-no-product = no matrix product yet
+live-why-unpacked = weights are unpacked first, by { $kernel }
+live-why-blas-for-one = a BLAS library for one column
+live-why-cut = only { $products } products of a token here; its other layers run elsewhere
+live-why = Why
+live-fallbacks = Fallbacks since the start
+
+live-saying = Server makes { COUNT($all, "claim", "claims") }: { $match } match what was seen, { $open } not decided (c opens)
+live-saying-differs = { $what }: the server says { $said }, but { $seen }
+live-claims = What the server says, and what was seen
+live-no-claims = The server has made no claim that can be compared with launches. With `--url` or `--said`, `watch` reads more.
+live-matches = matches
+live-differs = DIFFERS
+live-undecided = not decided
+
+live-head-kernel = Kernel
+live-head-phase = Phase
+live-head-columns = Columns
+live-head-token = /token
+live-head-second = per s
+live-head-share = share
+live-no-kernel = no launch yet
+live-match = { $count } of { $all } kernels match
+live-filtered = / { $filter }  { $count } of { $all }
+live-more = { $count } more; enlarge the terminal to see them
+
+live-gap = Gap { $number }  { $what }
+live-gaps-title = Gaps ({ $gaps }) and lost ({ $lost })
+live-gaps-at-end = Gaps: this observer reports them at the end
+
+live-chart-limit = Decode, last 36 s (tokens/s; the top of the chart is the limit, { $top })
+live-chart-highest = Decode, last 36 s (tokens/s; the top of the chart is the highest value, { $top })
+live-selected = Selected kernel
+live-label-name = Name
+live-label-path = Path
+live-label-launches = Launches
+live-label-grid = Grid
+live-label-time = Time
+live-label-code = Code
+live-label-registers = Registers
+live-label-matrix = Matrix
+live-label-rule = Rule
+live-path = { $path }, { $phase }, { $columns }
+live-columns = { COUNT($count, "column", "columns") }
+live-columns-unknown = columns unknown
+live-launches = { $launches } in all, { $token } per token, { $second } per s
+live-grid = { $grid }, block { $block }, { $shared } B of shared memory from the launch
+live-grids = { $count } different, { $first } to { $last }
+live-no-time = not measured (launches are counted, not timed)
+live-code = { $file }, bundle { $bundle }
+live-not-known = not known
+live-reading = reading the library ...
+live-registers = { $vgpr } VGPR, { $sgpr } SGPR, { $scratch } B of scratch memory, { $lds } B of shared memory
+live-matrix = { COUNT($count, "matrix instruction", "matrix instructions") } of { $all } ({ $target })
+live-matrix-none = none; { COUNT($dot, "dot-product instruction", "dot-product instructions") } of { $all } ({ $target })
+live-matrix-stub = the kernel is a stub for { $target }: it computes nothing
+live-code-no-file = not known: the kernel's library is not known
+live-code-no-target = not known: the GPU target of the process is not known
+live-code-absent = not known: the library has no such kernel for { $target }
+live-code-unread = not known: { $why }
+live-rule = { $from }-{ $to } columns of { $kind } on { $target }: { $path } ({ $version }; expected, { $agrees ->
+    [yes] agrees with what was seen
+   *[no] DIFFERS from what was seen
+})
+live-rule-none = not known: no rule of a known release applies
+
+live-tiny-speed = Decode { $decode } of { $limit } t/s
+live-tiny-size = { $size }: needs { $needs }
+live-tiny-keys = q quit
+live-keys = q quit  ? help  space freeze  s sort  / filter  Tab pane  Enter open  c claims
+live-keys-wide = q quit  ? help  space freeze  s sort  r reverse  / filter  Tab pane  Enter open  Esc back  c claims  w save screen
+live-keys-frozen = space go on  w save screen  q quit  ? help  s sort  / filter  Enter open
+live-keys-ended = Enter summary  w save screen  q quit
+live-keys-kernel = Esc back  up/down next kernel  w save screen  q quit
+live-keys-back = Esc back  w save screen  q quit
+live-keys-filter = Enter keep the filter  Esc clear it
+live-saved = The screen was saved as { $file }
+live-not-saved = The screen was not saved: { $why }
+live-help-keys = Keys
+live-help-words = Words
+live-help-quit = q, Ctrl-C    quit; the summary is printed
+live-help-freeze = space        freeze the screen; watching goes on
+live-help-tab = Tab          next pane        up, down, j, k  move
+live-help-enter = Enter, Esc   open a process or kernel; back
+live-help-sort = s  r         sort by the next column; reverse
+live-help-filter = /            filter kernels (name, path, type)
+live-help-claims = c            server claims beside what was seen
+live-help-save = w            save this screen as text
+live-help-lost = lost         launches that were not counted
+live-help-gap = gap          time or calls that nothing watched
+live-help-canary = canary       a known launch that had to be seen
+live-help-fallback = !            a fallback: not the usual path for the type
+
+live-ended-at = { $how } (after { $time })
+live-no-rights = Launches cannot be seen: { $why }

@@ -1,0 +1,139 @@
+# 端末での `watch` のライブ表示
+live-state-live = LIVE
+live-state-frozen = 停止 { $at }、現在
+live-state-ended = 終了
+live-state-none = 起動は観測不可
+live-vram = VRAM { $used } / { $total } GiB
+
+live-seen = 観測 { $value }
+live-lost = 欠落 { $value }
+live-gaps = 死角 { $value }
+live-gaps-all = 全体
+live-gaps-later = ?
+live-unnamed = 名前なし { $value }
+live-canary = カナリア { $value }
+live-canary-target = 対象内
+live-canary-child = 試験プロセス内
+live-canary-none = まだなし
+live-sure-completed = 完了を観測
+live-sure-launched = 起動を観測
+live-sure-selected = 選択を観測(GPU なし)
+live-sure-partly = 一部観測
+live-sure-nothing = 起動はまだなし
+live-sure-not-checked = 未確認
+
+live-server = サーバー
+live-model = モデル
+live-decode = デコード
+live-limit = 上限
+live-share = 割合
+live-context = 文脈長
+live-waiting = 待ち
+live-idle = 待機
+live-ended = 終了
+live-no-process = プロセスはまだありません
+live-last-figures = 以下は終了時点の値です。
+live-inputs = デコード上限 { $limit } トークン/秒: { $by }
+live-no-limit = デコード上限は不明: { $why }
+
+live-paths = { $pid } の経路: 行列積に占める割合(起動回数。時間ではない)
+live-phase-decode = デコード
+live-phase-prefill = プレフィル
+live-phase-batch = バッチ
+live-phase-other = その他
+live-per-token = 1 トークンに { $count } 回の起動
+live-no-product = 行列積はまだありません
+live-why-unpacked = { $kernel } が先に重みを展開
+live-why-blas-for-one = 1 列に BLAS ライブラリを使用
+live-why-cut = ここでの行列積は 1 トークンに { $products } 回だけ。残りの層は別の場所で実行
+live-why = 理由
+live-fallbacks = 開始以降のフォールバック
+
+live-saying = サーバーの申告 { $all } 件: 観測と一致 { $match } 件、判定不能 { $open } 件(c で一覧)
+live-saying-differs = { $what }: サーバーの申告は { $said }。観測は { $seen }
+live-claims = サーバーの申告と観測
+live-no-claims = 起動と比べられるサーバーの申告はまだありません。`--url` や `--said` を付けると、さらに多くの申告を読み取ります。
+live-matches = 一致
+live-differs = 不一致
+live-undecided = 判定不能
+
+live-head-kernel = カーネル
+live-head-phase = フェーズ
+live-head-columns = 列数
+live-head-token = /トークン
+live-head-second = 毎秒
+live-head-share = 割合
+live-no-kernel = 起動はまだありません
+live-match = { $all } カーネル中 { $count } 個が一致
+live-filtered = / { $filter }  { $all } 中 { $count }
+live-more = ほかに { $count } 件。端末を広げると表示
+
+live-gap = 死角 { $number }  { $what }
+live-gaps-title = 死角({ $gaps })と欠落({ $lost })
+live-gaps-at-end = 死角: この観測方法では終了時に報告
+
+live-chart-limit = デコード、直近 36 秒(トークン/秒。上端は上限 { $top })
+live-chart-highest = デコード、直近 36 秒(トークン/秒。上端は最高値 { $top })
+live-selected = 選択中のカーネル
+live-label-name = 名前
+live-label-path = 経路
+live-label-launches = 起動
+live-label-grid = グリッド
+live-label-time = 時間
+live-label-code = コード
+live-label-registers = レジスター
+live-label-matrix = 行列命令
+live-label-rule = 規則
+live-path = { $path }、{ $phase }、{ $columns }
+live-columns = { $count } 列
+live-columns-unknown = 列数は不明
+live-launches = 合計 { $launches } 回、1 トークンに { $token } 回、毎秒 { $second } 回
+live-grid = { $grid }、ブロック { $block }、起動時に指定の共有メモリー { $shared } B
+live-grids = { $count } 種類、{ $first } から { $last } まで
+live-no-time = 未測定(起動を数えるだけで、時間は測らない)
+live-code = { $file }、バンドル { $bundle }
+live-not-known = 不明
+live-reading = ライブラリを読み取り中 ...
+live-registers = VGPR { $vgpr }、SGPR { $sgpr }、スクラッチメモリー { $scratch } B、共有メモリー { $lds } B
+live-matrix = { $all } 命令中 { $count } 個({ $target })
+live-matrix-none = なし。{ $all } 命令中、内積命令 { $dot } 個({ $target })
+live-matrix-stub = { $target } ではスタブ: 何も計算しない
+live-code-no-file = 不明: カーネルのライブラリが不明
+live-code-no-target = 不明: プロセスの GPU ターゲットが不明
+live-code-absent = 不明: ライブラリに { $target } 用のこのカーネルがない
+live-code-unread = 不明: { $why }
+live-rule = { $target } の { $kind } は { $from }-{ $to } 列で { $path }({ $version }。見込み。{ $agrees ->
+    [yes] 観測と一致
+   *[no] 観測と不一致
+})
+live-rule-none = 不明: 既知のリリースに当てはまる規則がない
+
+live-tiny-speed = デコード { $decode }/{ $limit } t/s
+live-tiny-size = { $size }: { $needs } が必要
+live-tiny-keys = q 終了
+live-keys = q 終了  ? ヘルプ  space 停止  s 並べ替え  / 絞り込み  Tab 移動  Enter 詳細
+live-keys-wide = q 終了  ? ヘルプ  space 停止  s 並べ替え  r 逆順  / 絞り込み  Tab 移動  Enter 詳細  Esc 戻る  c 申告  w 画面を保存
+live-keys-frozen = space 再開  w 画面を保存  q 終了  ? ヘルプ  s 並べ替え  / 絞り込み
+live-keys-ended = Enter 要約  w 画面を保存  q 終了
+live-keys-kernel = Esc 戻る  上下 次のカーネル  w 画面を保存  q 終了
+live-keys-back = Esc 戻る  w 画面を保存  q 終了
+live-keys-filter = Enter 絞り込みを確定  Esc 解除
+live-saved = 画面を { $file } に保存しました
+live-not-saved = 画面を保存できませんでした: { $why }
+live-help-keys = キー
+live-help-words = 用語
+live-help-quit = q, Ctrl-C    終了して要約を表示
+live-help-freeze = space        画面を停止(観測は続く)
+live-help-tab = Tab          次の区画      上下, j, k  移動
+live-help-enter = Enter, Esc   プロセスやカーネルを開く・戻る
+live-help-sort = s  r         次の列で並べ替え・逆順
+live-help-filter = /            カーネルを絞り込む(名前、経路、型)
+live-help-claims = c            サーバーの申告と観測を並べる
+live-help-save = w            この画面をテキストで保存
+live-help-lost = 欠落         数えられなかった起動
+live-help-gap = 死角         何も観測していない時間や呼び出し
+live-help-canary = カナリア     必ず見えるはずの既知の起動
+live-help-fallback = !            フォールバック: その型の通常の経路ではない
+
+live-ended-at = { $how }(開始から { $time })
+live-no-rights = カーネルの起動は観測できません: { $why }
