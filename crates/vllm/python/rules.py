@@ -8,15 +8,15 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import resource
 import signal
 import sys
-import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import stand_in
-import trace as follow
+import follow
 
 # Imports that don't depend on the card, made once. A missing one is imported by the child if vLLM needs it.
 EARLY = ("torch", "torch._dynamo", "torch.distributed", "transformers", "pydantic", "numpy", "PIL.Image", "triton",
@@ -28,6 +28,16 @@ def limits(seconds):
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def offline():
+    """Leaves the network, where the system allows it. vLLM and transformers are told to stay offline in any case."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).unshare(0x40000000)
+    except Exception:
+        pass
 
 
 def early():
@@ -48,14 +58,17 @@ class Sources:
         self.root = root
         self.files = {}
 
-    def at(self, path, line):
+    def text(self, path):
         if path not in self.files:
             try:
                 with open(path, encoding="utf-8") as file:
                     self.files[path] = file.read().splitlines()
             except (OSError, UnicodeError):
                 self.files[path] = []
-        lines = self.files[path]
+        return self.files[path]
+
+    def at(self, path, line):
+        lines = self.text(path)
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         short = path[len(self.root):].lstrip("/") if path.startswith(self.root) else path
         return {"file": short, "line": line, "text": text}
@@ -140,9 +153,28 @@ def failure_of(error, sources):
     return out
 
 
+def behind(entries, sources):
+    """Adds the environment variables that a rule reads through a constant of its class, `_ENABLED = envs.NAME`."""
+    for kind, name, value, (path, line) in entries:
+        yield kind, name, value, (path, line)
+        if kind != "rule":
+            continue
+        text = sources.text(path)
+        start = line
+        while start > 1 and not text[start - 1].lstrip().startswith("def "):
+            start -= 1
+        for constant in re.findall(r"\b(?:cls|self)\.(_[A-Z0-9_]+)", "\n".join(text[start - 1:line + 1])):
+            for number, other in enumerate(text, 1):
+                found = re.match(rf"\s+{constant} = envs\.(\w+)$", other)
+                if found:
+                    envs = sys.modules["vllm.envs"]
+                    yield "environment", found[1], getattr(envs, found[1]), (path, number)
+                    break
+
+
 def asked(entries, sources):
     out, seen = [], set()
-    for kind, name, value, (path, line) in entries:
+    for kind, name, value, (path, line) in behind(entries, sources):
         if (kind, name) in seen:
             continue
         seen.add((kind, name))
@@ -150,10 +182,27 @@ def asked(entries, sources):
     return out
 
 
+def registered(value):
+    """The name under which a user selects an attention backend. Several backends share one `get_name`."""
+    try:
+        from vllm.v1.attention.backends.registry import AttentionBackendEnum as backends
+    except Exception:
+        return None
+    for member in backends:
+        try:
+            if member.get_path() == f"{value.__module__}.{value.__qualname__}":
+                return member.name
+        except Exception:
+            continue
+    return None
+
+
 def chosen(selection):
     value = getattr(selection, "value", None)
     if value is None:
         return None
+    if selection.topic == "attention" and isinstance(value, type) and registered(value):
+        return registered(value)
     name = getattr(value, "get_name", None)
     if isinstance(value, type) and callable(name):
         try:
@@ -172,11 +221,10 @@ def choices(selections, sources):
         if key in grouped:
             grouped[key]["count"] += 1
             continue
-        rejected, seen = [], set()
+        # A wrapper repeats the reason of the function that it calls, sometimes with more words.
+        rejected = {}
         for name, reason, path, line in selection.rejected:
-            if (name, reason) not in seen:
-                seen.add((name, reason))
-                rejected.append({"name": name, "reason": reason, "at": sources.at(path, line)})
+            rejected[name] = {"name": name, "reason": reason, "at": rejected.get(name, {}).get("at") or sources.at(path, line)}
         lines, seen = [], set()
         for function, path, line, text in selection.returns:
             if (path, line) not in seen:
@@ -188,7 +236,7 @@ def choices(selections, sources):
             "chosen": chosen(selection),
             "failed": selection.failed,
             "count": 1,
-            "rejected": rejected,
+            "rejected": list(rejected.values()),
             "lines": lines,
             "asked": asked(selection.asked, sources),
         }
@@ -203,7 +251,7 @@ def layers(model):
         backend = getattr(module, "attn_backend", None)
         if method is None and backend is None:
             continue
-        name = backend.get_name() if backend is not None else type(method).__name__
+        name = (registered(backend) or backend.get_name()) if backend is not None else type(method).__name__
         key = (type(module).__name__, str(name))
         counts[key] = counts.get(key, 0) + 1
     return [{"module": module, "method": method, "count": count} for (module, method), count in counts.items()]
@@ -291,7 +339,7 @@ def answer(question, case):
     stand_in.card(torch, case["card"])
     spec = importlib.util.find_spec("vllm")
     if spec is None or not spec.submodule_search_locations:
-        return {"outcome": "missing", "failure": {"message": "vllm"}}
+        return {"outcome": "unknown", "failure": {"message": "vllm", "refused": False}}
     root = os.path.realpath(list(spec.submodule_search_locations)[0])
     sources = Sources(os.path.dirname(root))
     out = {"outcome": "unknown", "choices": [], "layers": [], "gemms": []}
@@ -353,8 +401,11 @@ def child(question, case, pipe):
 
 
 def main():
+    offline()
     with open(sys.argv[1], encoding="utf-8") as file:
         question = json.load(file)
+    rounds = -(-len(question["cases"]) // question["parallel"])
+    signal.alarm(question["seconds"] * (rounds + 1))
     for entry in reversed(question["paths"]):
         sys.path.insert(0, entry)
     hidden = set(question.get("hidden", []))

@@ -132,6 +132,14 @@ def common(torch):
     torch.cuda.is_initialized = lambda: False
     torch.cuda.is_current_stream_capturing = lambda: False
 
+    class Handle:
+        """A stream or an event: vLLM creates some with the model, and uses them with the first tokens."""
+
+        def __init__(self, *args, **kwargs):
+            pass
+
+    torch.cuda.Stream = torch.cuda.Event = Handle
+
 
 def card(torch, card):
     """The chosen card, as torch and amdsmi describe it."""

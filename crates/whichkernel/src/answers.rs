@@ -57,6 +57,8 @@ kinds! {
     "gemm-lint" => crate::verbs::inspect::lint::GemmLint,
     "gemm-map" => crate::verbs::map::gemm::GemmMap,
     "gemm" => crate::asked::gemm::Choices,
+    "vllm" => crate::verbs::explain::vllm::WithChanges<'_>,
+    "vllm-diff" => vllm::RulesDiff,
     "explain" => source::explain::Explained<'_>,
     "explain-choices" => source::choices::Choices,
     "inspect-model" => source::model::ModelAnswer<'_>,

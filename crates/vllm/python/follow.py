@@ -1,4 +1,5 @@
 """Follows vLLM's selecting functions while the model is built: results, lines, and the questions they ask."""
+import enum
 import re
 import sys
 
@@ -8,6 +9,9 @@ SELECTORS = (
     ("moe", re.compile(r"^select_\w*moe_backend$")),
     ("linear", re.compile(r"^(init|choose)_\w*linear_kernel$")),
 )
+# Functions that only hand on what they were given, and files that decide nothing.
+CARRIERS = re.compile(r"^(get_(current_vllm|cached_comp)\w*|get_path|get_class|get_name|init_logger|wrapper)$")
+ASIDE = ("/vllm/logger.py", "/vllm/distributed/parallel_state.py", "/vllm/model_executor/custom_op.py")
 PLAIN = (bool, int, str, type(None))
 
 
@@ -17,9 +21,8 @@ def said(value):
         return ", ".join(filter(None, (said(one) for one in value)))
     if isinstance(value, type):
         return value.__name__
-    name = getattr(value, "name", None)
-    if isinstance(name, str) and type(type(value)).__name__.endswith("EnumType"):
-        return name
+    if isinstance(value, enum.Enum):
+        return value.name
     if isinstance(value, PLAIN):
         return "" if value is None else str(value)
     return type(value).__name__
@@ -64,7 +67,6 @@ class Trace:
             return self.inside(frame)
         for topic, pattern in SELECTORS:
             if pattern.match(name):
-                caller = frame.f_back
                 selection = Selection(topic, name, (code.co_filename, code.co_firstlineno))
                 self.stack.append(selection)
                 self.selections.append(selection)
@@ -101,6 +103,8 @@ class Trace:
 
     def returned(self, selection, frame, value):
         code = frame.f_code
+        if CARRIERS.match(code.co_name) or code.co_filename.endswith(ASIDE):
+            return
         caller = frame.f_back
         at = (caller.f_code.co_filename, caller.f_lineno)
         if code.co_filename.endswith("/vllm/envs.py"):
@@ -114,6 +118,8 @@ class Trace:
             selection.asked.append(("rule", f"{owner}{code.co_name}", value, (code.co_filename, frame.f_lineno)))
         elif isinstance(value, tuple) and len(value) == 2 and value[0] is False and isinstance(value[1], (str, type(None))):
             owner = frame.f_locals.get("cls") or frame.f_locals.get("self")
+            if owner is None:
+                return
             owner = owner.__name__ if isinstance(owner, type) else type(owner).__name__
             selection.rejected.append((owner, value[1] or "", code.co_filename, frame.f_lineno))
         elif isinstance(value, list) and value and all(isinstance(one, str) for one in value) and "cls" in frame.f_locals:
