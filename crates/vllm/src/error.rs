@@ -21,6 +21,7 @@ pub enum VllmError {
     Environment { text: String },
     Sandbox(EnterError),
     NoAnswer { said: String },
+    NoTables { path: PathBuf },
 }
 
 say::worded! { VllmError {
@@ -39,6 +40,7 @@ say::worded! { VllmError {
     Environment { text } => "vllm-environment",
     Sandbox(error) => error,
     NoAnswer { said } => "vllm-no-answer",
+    NoTables { path } => "vllm-no-tables",
 }}
 
 pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(io::Error) -> VllmError {

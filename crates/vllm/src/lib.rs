@@ -12,6 +12,7 @@ mod compare;
 mod error;
 mod python;
 mod question;
+pub mod tables;
 
 pub use crate::answer::{
     Asked, At, Cache, CaseAnswer, Choice, Failure, Gemm, Layer, Line, ModelFacts, Outcome, Rejected, Rules,

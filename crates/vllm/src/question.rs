@@ -41,6 +41,12 @@ impl Model {
         }
         Ok(Model { path: path.to_owned(), files })
     }
+
+    /// config.json.
+    pub fn config(&self) -> Result<serde_json::Value, VllmError> {
+        let text = self.files.first().map_or("", |(_, text)| text);
+        serde_json::from_str(text).map_err(|source| VllmError::Config { path: self.path.clone(), source })
+    }
 }
 
 fn object(path: &Path) -> Result<String, VllmError> {

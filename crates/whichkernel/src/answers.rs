@@ -58,6 +58,7 @@ kinds! {
     "gemm-map" => crate::verbs::map::gemm::GemmMap,
     "gemm" => crate::asked::gemm::Choices,
     "vllm" => crate::verbs::explain::vllm::WithChanges<'_>,
+    "tuning-tables" => vllm::tables::Tuned,
     "vllm-diff" => vllm::RulesDiff,
     "explain" => source::explain::Explained<'_>,
     "explain-choices" => source::choices::Choices,
