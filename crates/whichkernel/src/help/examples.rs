@@ -41,6 +41,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "whichkernel explain gemm --model model.gguf --gpu rx-9070-xt --tokens 1,16,512",
         ],
     ),
+    (
+        "explain vllm",
+        &[
+            "whichkernel explain vllm Llama-3.1-8B/config.json --gpu mi300x",
+            "whichkernel explain vllm DeepSeek-V3 --gpu mi300x,rx-9070-xt --env VLLM_ROCM_USE_AITER=1 --with aiter",
+            "whichkernel explain vllm Mixtral-8x7B --gpu mi300x --vllm vllm-0.32 --against vllm-0.33",
+        ],
+    ),
     ("history", &["whichkernel history llama.cpp --since b6841 --gpu gfx1201 --type Q4_K --columns 290"]),
     (
         "inspect",

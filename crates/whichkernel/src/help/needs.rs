@@ -16,6 +16,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("explain", "vulkan_device", "backend"),
     ("inspect", "against", "fingerprint"),
     ("inspect", "strict", "gpu"),
+    ("inspect", "tp", "model"),
     ("ledger verify", "checkpoint", "key"),
     ("ledger verify", "key", "checkpoint"),
     ("map", "check", "source"),

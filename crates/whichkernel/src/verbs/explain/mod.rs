@@ -5,6 +5,7 @@ mod ask;
 mod export;
 mod gemm;
 mod screen;
+pub mod vllm;
 
 use crate::asked::dry::vulkan::played;
 use crate::backends::{self, Question, Sides};
@@ -71,6 +72,8 @@ pub struct Args {
 pub enum About {
     /// Compute which GEMM kernel hipBLASLt or rocBLAS chooses for a product, and why, from the library's catalog
     Gemm(Box<gemm::Args>),
+    /// Ask vLLM's own rules which attention, MoE and linear code they choose for a model on an AMD GPU
+    Vllm(Box<vllm::Args>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -104,8 +107,10 @@ fn both(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    if let Some(About::Gemm(args)) = &args.about {
-        return gemm::run(args, context);
+    match &args.about {
+        Some(About::Gemm(args)) => return gemm::run(args, context),
+        Some(About::Vllm(args)) => return vllm::run(args, context),
+        None => {}
     }
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;

@@ -74,6 +74,15 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint"])]
     pub lint: bool,
 
+    /// For a directory with tuning tables of vLLM (JSON) or AITER (CSV): which shapes of this model have no row for the card. A config.json or its
+    /// folder; needs --gpu
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint", "lint"])]
+    pub model: Option<PathBuf>,
+
+    /// With --model: vLLM's --tensor-parallel-size
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "model", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub tp: u32,
+
     /// With --gpu: exit 1 if anything in the directory does not support it
     #[arg(long, requires = "gpu")]
     pub strict: bool,

@@ -18,6 +18,7 @@ mod nvidia;
 mod process;
 mod record;
 mod text;
+mod tuning_tables;
 
 pub use args::Args;
 
@@ -41,6 +42,7 @@ enum Target<'a> {
     Fingerprint(&'a Path),
     Needed(&'a Path),
     Lint(&'a Path),
+    Tables(&'a Path, &'a Path),
     Model(&'a Path),
     Catalog(&'a Path),
     Process(u32),
@@ -79,6 +81,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Lint(path) => lint::run(path, args, context),
         Target::Model(path) => model::run(path, args, context),
         Target::Catalog(path) => catalog::run(&File::open(path)?, args, context),
+        Target::Tables(path, of) => tuning_tables::run(path, of, args, context),
         Target::Process(pid) => {
             crate::platform::inspects_processes()?;
             process::run(pid, args, context)
@@ -108,11 +111,14 @@ fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
 }
 
 /// A number that is not a file name is a process id.
-fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
+fn target<'a>(path: &'a Path, args: &'a Args) -> Target<'a> {
     if !path.exists()
         && let Some(pid) = path.to_str().and_then(|text| text.parse().ok())
     {
         return Target::Process(pid);
+    }
+    if let Some(model) = &args.model {
+        return Target::Tables(path, model);
     }
     if args.needed {
         return Target::Needed(path);

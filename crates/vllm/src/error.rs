@@ -1,0 +1,49 @@
+//! Errors, with the remedy.
+
+use dryrun::sandbox::EnterError;
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub enum VllmError {
+    System { only: say::Message },
+    Io { path: PathBuf, source: io::Error },
+    NoPython { program: String, source: io::Error },
+    PythonSaid { program: String, said: String },
+    NoVllm { python: String },
+    NoTorch { python: String, said: String },
+    NoTree { path: PathBuf },
+    NoConfig { path: PathBuf },
+    Config { path: PathBuf, source: serde_json::Error },
+    NotAModel { path: PathBuf },
+    NotAmd { card: String },
+    Declared { name: String },
+    Environment { text: String },
+    Sandbox(EnterError),
+    NoAnswer { said: String },
+    NoTables { path: PathBuf },
+}
+
+say::worded! { VllmError {
+    System { only } => only,
+    Io { path, source } => "about-why" (what = path, why = source),
+    NoPython { program, source } => "vllm-no-python",
+    PythonSaid { program, said } => "vllm-python-said",
+    NoVllm { python } => "vllm-no-vllm",
+    NoTorch { python, said } => "vllm-no-torch",
+    NoTree { path } => "vllm-no-tree",
+    NoConfig { path } => "vllm-no-config",
+    Config { path, source } => "about-why" (what = path, why = source.to_string()),
+    NotAModel { path } => "vllm-not-a-model",
+    NotAmd { card } => "vllm-not-amd",
+    Declared { name } => "vllm-declared",
+    Environment { text } => "vllm-environment",
+    Sandbox(error) => error,
+    NoAnswer { said } => "vllm-no-answer",
+    NoTables { path } => "vllm-no-tables",
+}}
+
+pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(io::Error) -> VllmError {
+    let path = path.to_owned();
+    move |source| VllmError::Io { path, source }
+}
