@@ -4,7 +4,7 @@
 import json, re, sys
 
 # Kernels of NVIDIA's libraries: the stand-in records the call, and doesn't know the kernel.
-VENDOR = re.compile(r"nvjet|xmma|cublas|cudnn|gemv|gemmk|gemmSN|splitK|dot_kernel|reduce_1Block|cask|^_ZN7cutlass7Kernel|^cutlass|Kernel2I")
+VENDOR = re.compile(r"nvjet|xmma|cublas|cudnn|gemv|gemmk|gemmSN|sgemm_|scal_kernel|splitK|dot_kernel|reduce_1Block|cask|^_ZN7cutlass7Kernel|^cutlass|Kernel2I")
 FIELDS = ("kernel", "grid", "block", "shared", "registers")
 
 

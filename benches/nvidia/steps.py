@@ -203,7 +203,6 @@ def _():
     torch.compile(lambda a: (a.softmax(-1) * 2).sum(-1))(r(64, 1000))
 
 
-simple("two streams", lambda: [s.wait_stream(torch.cuda.current_stream()) for s in [torch.cuda.Stream()]])
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
