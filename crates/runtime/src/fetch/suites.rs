@@ -70,13 +70,12 @@ pub const SUITES: &[Suite] = &[
                 split: false,
             },
             Part { name: "bench", packages: &["libhipblaslt1-bench", "librocblas5-bench"], split: false },
+            Part { name: "python", packages: &["python3", "libamd-comgr3"], split: false },
             Part {
-                name: "python",
+                name: "jax",
                 packages: &[
-                    "python3",
                     "libhipfft0",
                     "libhiprtc7",
-                    "libhiprand1",
                     "libhipsolver1",
                     "libhipsparse4",
                     "libmiopen1",
