@@ -8,6 +8,7 @@ mod gfx1201;
 mod isa;
 mod mutants;
 mod ports;
+mod programs;
 mod readelf;
 mod runtime_build;
 mod siege;
@@ -35,6 +36,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         "ports",
         "the programs for Windows (wine) and arm64 (QEMU): the same bytes as this machine's for every question",
         ports::run,
+    ),
+    (
+        "programs",
+        "real HIP programs on the stand-in GPU against their own lists of launches, JAX included",
+        programs::run,
     ),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
     (

@@ -295,6 +295,9 @@ impl Request<'_> {
         if self.is_cuda() {
             return cuda::lay_out(self.profiles, directory, libraries);
         }
+        if self.keeps_blas() {
+            return Ok(());
+        }
         let front: &[&str] = &["libhipblas.so.0", "libhipblas.so.1", "libhipblas.so.2", "libhipblas.so.3"];
         write(libraries.join("librocsolver.so.0"), embedded_shims::NULLSOLVER)?;
         // ROCm 5 has .so.3, Debian's build of it .so.0.
@@ -307,6 +310,19 @@ impl Request<'_> {
             write(libraries.join(name), embedded_shims::NULLROCBLAS)?;
         }
         Ok(())
+    }
+
+    /// Whether the program keeps the BLAS libraries that it has. The recording stand-ins have the functions that ggml
+    /// calls; other programs call more of them.
+    fn keeps_blas(&self) -> bool {
+        let has_real = || ["librocblas.so.", "libhipblas.so."].iter().any(|start| self.place.library(start).is_some());
+        self.blas == Blas::Recorded && has_real() && !self.has_ggml()
+    }
+
+    fn has_ggml(&self) -> bool {
+        let program = self.command.first().map(Path::new);
+        let is_ggml = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libggml"));
+        self.place.libraries(false, program).unwrap_or_default().iter().any(|(path, _)| is_ggml(path))
     }
 
     fn environment(&self, command: &mut Command, directory: &Path, libraries: &Path) {

@@ -140,26 +140,37 @@ pub fn kernel(elf: &[u8], name: &[u8]) -> Option<(&'static Entry, &'static [Arg]
 
 /// The metadata of a code object: the note of type 32 that is named AMDGPU.
 pub fn metadata(elf: &[u8]) -> Option<&[u8]> {
-    const NOTE: u32 = 4;
-    const METADATA: u32 = 32;
+    const SEGMENT: u32 = 4;
+    const SECTION: u32 = 7;
     let table = usize::try_from(u64_at(elf, 0x20)?).ok()?;
     let (size, count) = (usize::from(u16_at(elf, 0x36)?), usize::from(u16_at(elf, 0x38)?));
     for index in 0..count {
         let header = elf.get(table.checked_add(index.checked_mul(size)?)?..)?.get(..56)?;
-        if u32_at(header, 0)? != NOTE {
-            continue;
-        }
-        let from = usize::try_from(u64_at(header, 8)?).ok()?;
-        let mut notes = elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)?;
-        while let (Some(name), Some(len), Some(kind)) = (u32_at(notes, 0), u32_at(notes, 4), u32_at(notes, 8)) {
-            let start = 12 + (name as usize).checked_next_multiple_of(4)?;
-            let end = start.checked_add(len as usize)?;
-            let body = notes.get(start..end)?;
-            if kind == METADATA && notes.get(12..18) == Some(b"AMDGPU") {
-                return Some(body);
+        if u32_at(header, 0)? == SEGMENT {
+            let from = usize::try_from(u64_at(header, 8)?).ok()?;
+            let notes = elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)?;
+            if let Some(found) = note(notes) {
+                return Some(found);
             }
-            notes = notes.get(end.checked_next_multiple_of(4)?..).unwrap_or(&[]);
         }
+    }
+    let table = usize::try_from(u64_at(elf, 0x28)?).ok()?;
+    let (size, count) = (usize::from(u16_at(elf, 0x3a)?), usize::from(u16_at(elf, 0x3c)?));
+    let section = |index: usize| elf.get(table.checked_add(index.checked_mul(size)?)?..)?.get(..64);
+    let notes = (0..count).filter_map(section).filter(|header| u32_at(header, 4) == Some(SECTION));
+    notes.filter_map(|header| body(elf, header)).find_map(note)
+}
+
+fn note(mut notes: &[u8]) -> Option<&[u8]> {
+    const METADATA: u32 = 32;
+    while let (Some(name), Some(len), Some(kind)) = (u32_at(notes, 0), u32_at(notes, 4), u32_at(notes, 8)) {
+        let start = 12_usize.checked_add((name as usize).checked_next_multiple_of(4)?)?;
+        let end = start.checked_add(len as usize)?;
+        let body = notes.get(start..end)?;
+        if kind == METADATA && notes.get(12..18) == Some(b"AMDGPU") {
+            return Some(body);
+        }
+        notes = notes.get(end.checked_next_multiple_of(4)?..).unwrap_or(&[]);
     }
     None
 }
