@@ -112,7 +112,7 @@ pub fn comm(pid: u32) -> String {
 pub fn detail(row: &Row, pid: u32, about: Option<&About>, lang: &Lang) -> Detail {
     let label = |key: &str| lang.text(&format!("live-label-{key}"));
     let mut lines = Vec::new();
-    match code(row, pid, about.and_then(|about| about.target.as_deref())) {
+    match code(row, pid, about.and_then(|about| about.target.as_deref()), lang) {
         Ok((registers, matrix)) => {
             lines.push((label("registers"), lang.say(&registers)));
             lines.push((label("matrix"), lang.say(&matrix)));
@@ -126,7 +126,7 @@ pub fn detail(row: &Row, pid: u32, about: Option<&About>, lang: &Lang) -> Detail
     Detail { lines }
 }
 
-fn code(row: &Row, pid: u32, target: Option<&str>) -> Result<(Message, Message), Message> {
+fn code(row: &Row, pid: u32, target: Option<&str>, lang: &Lang) -> Result<(Message, Message), Message> {
     let Name::Kernel(mangled) = &row.name else { return Err(say!("live-code-no-file")) };
     if row.file.is_empty() {
         return Err(say!("live-code-no-file"));
@@ -138,10 +138,11 @@ fn code(row: &Row, pid: u32, target: Option<&str>) -> Result<(Message, Message),
     let path = if Path::new(&there).exists() { Path::new(&there) } else { Path::new(&row.file) };
     let file = File::open(path).map_err(|why| unread(why.message()))?;
     let kernel = NameFilter::new(&format!("^{mangled}$")).map_err(|why| unread(why.message()))?;
-    let wanted = parse_target(target).map_err(|why| unread(why.message()))?;
+    let spoken = |why: say::Error| unread(Message::verbatim(why.in_words(lang)));
+    let wanted = parse_target(target).map_err(spoken)?;
     let select = Select { target: Some(wanted), kernel: Some(kernel) };
     let counted = census(&file, select, By::Kernel, (false, false), |_| Ok(()));
-    let (groups, _) = counted.map_err(|why| unread(why.message()))?;
+    let (groups, _) = counted.map_err(spoken)?;
     let of_bundle = |bundle: Option<usize>| row.bundle.is_none() || bundle == row.bundle.map(|bundle| bundle as usize);
     let found = groups.groups.iter().find(|(key, _)| key.kernel.as_deref() == Some(mangled) && of_bundle(key.bundle));
     let Some((key, group)) = found else { return Err(say!("live-code-absent", target)) };
