@@ -51,7 +51,7 @@ pub fn fetch(cache: &Cache, version: Option<&str>) -> Result<Index, VllmError> {
     }
     let found = String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().trim().to_owned();
     let name = format!("vllm-{found}");
-    runtime::check_name(&name).map_err(VllmError::Runtime)?;
+    runtime::cache::check_name(&name).map_err(VllmError::Runtime)?;
     let (files_count, bytes) = size(&root);
     let index = Index {
         name: name.clone(),
