@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub enum VllmError {
-    System { only: say::Message },
+    System { only: say::Key },
     Io { path: PathBuf, source: io::Error },
     NoPython { program: String, source: io::Error },
     PythonSaid { program: String, said: String },
@@ -22,10 +22,12 @@ pub enum VllmError {
     Sandbox(EnterError),
     NoAnswer { said: String },
     NoTables { path: PathBuf },
+    Pip { said: String },
+    Runtime(runtime::Error),
 }
 
 say::worded! { VllmError {
-    System { only } => only,
+    System { only } => "vllm-system",
     Io { path, source } => "about-why" (what = path, why = source),
     NoPython { program, source } => "vllm-no-python",
     PythonSaid { program, said } => "vllm-python-said",
@@ -41,6 +43,8 @@ say::worded! { VllmError {
     Sandbox(error) => error,
     NoAnswer { said } => "vllm-no-answer",
     NoTables { path } => "vllm-no-tables",
+    Pip { said } => "vllm-pip",
+    Runtime(error) => error,
 }}
 
 pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(io::Error) -> VllmError {

@@ -10,6 +10,7 @@ mod answer;
 mod ask;
 mod compare;
 mod error;
+pub mod fetch;
 mod python;
 mod question;
 pub mod tables;

@@ -59,6 +59,7 @@ kinds! {
     "gemm" => crate::asked::gemm::Choices,
     "vllm" => crate::verbs::explain::vllm::WithChanges<'_>,
     "tuning-tables" => vllm::tables::Tuned,
+    "triton" => crate::verbs::inspect::triton::TritonCache,
     "vllm-diff" => vllm::RulesDiff,
     "explain" => source::explain::Explained<'_>,
     "explain-choices" => source::choices::Choices,

@@ -1,7 +1,7 @@
 """The oracle of `cargo xtask deep vllm`: calls vLLM's selecting functions directly, one process per case.
 
 It shares no code with crates/vllm: amdsmi and aiter are packages in a folder, no model is built, nothing is traced, and
-the arguments are computed here from config.json. Usage: vllm_direct.py CONFIG TARGET DEVICE_ID TITLE [PACKAGE,...]
+the arguments are computed here from config.json. Usage: vllm_direct.py CONFIG,... TARGET DEVICE_ID TITLE [PACKAGE,...]
 """
 import json
 import os
@@ -9,9 +9,9 @@ import sys
 import tempfile
 import types
 
-config_path, target, device_id, title = sys.argv[1:5]
+paths, target, device_id, title = sys.argv[1:5]
 packages = [name for name in (sys.argv[5] if len(sys.argv) > 5 else "").split(",") if name]
-config = json.load(open(config_path))
+config = {}
 folder = tempfile.mkdtemp()
 with open(os.path.join(folder, "amdsmi.py"), "w") as file:
     file.write(f'''
@@ -136,15 +136,17 @@ def fp8_linear():
     return type(kernel).__name__
 
 
-kinds = {False}
-if config["model_type"] in ("gemma3_text", "gpt_oss"):
-    kinds = {False, True}
-for sliding in sorted(kinds):
-    attempt("sliding attention" if sliding else "attention", lambda: attention(sliding))
-if "kv_lora_rank" in config:
-    attempt("mla-prefill", mla_prefill)
-if any(name in config for name in ("n_routed_experts", "num_experts", "num_local_experts")):
-    attempt("moe", moe)
-if config.get("quantization_config", {}).get("quant_method") == "fp8":
-    attempt("linear", fp8_linear)
-print("RESULT " + json.dumps(out))
+for path in paths.split(","):
+    config, out = json.load(open(path)), {}
+    kinds = {False}
+    if config["model_type"] in ("gemma3_text", "gpt_oss"):
+        kinds = {False, True}
+    for sliding in sorted(kinds):
+        attempt("sliding attention" if sliding else "attention", lambda: attention(sliding))
+    if "kv_lora_rank" in config:
+        attempt("mla-prefill", mla_prefill)
+    if any(name in config for name in ("n_routed_experts", "num_experts", "num_local_experts")):
+        attempt("moe", moe)
+    if config.get("quantization_config", {}).get("quant_method") == "fp8":
+        attempt("linear", fp8_linear)
+    print("RESULT " + json.dumps(out), flush=True)

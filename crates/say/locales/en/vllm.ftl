@@ -69,3 +69,6 @@ vllm-tables-missing = none
 vllm-tables-range = { $count }: { $first } to { $last }
 vllm-tables-directory = --model checks tuning tables, and needs a directory of them
 vllm-tables-card = --model needs --gpu: tuning tables are made for one card
+vllm-system = `explain vllm` runs vLLM in a sandbox. { $only }
+vllm-pip = pip could not install vLLM: { $said }
+vllm-fetching = fetching vLLM and torch from PyPI (about 1 GB to download, 3 GB unpacked)

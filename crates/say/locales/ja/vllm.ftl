@@ -69,3 +69,6 @@ vllm-tables-missing = なし
 vllm-tables-range = { $count } 個: { $first }～{ $last }
 vllm-tables-directory = --model はチューニング表を調べるため、そのディレクトリーが必要です
 vllm-tables-card = --model には --gpu が必要です。チューニング表はカードごとに作られます
+vllm-system = `explain vllm` はサンドボックスで vLLM を実行します。{ $only }
+vllm-pip = pip で vLLM をインストールできませんでした: { $said }
+vllm-fetching = PyPI から vLLM と torch を取得しています（ダウンロード約 1 GB、展開後 3 GB）

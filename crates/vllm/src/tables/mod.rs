@@ -153,7 +153,7 @@ impl Tuned {
         for (shape, wanted) in shapes.vllm() {
             let family = if wanted.experts.is_some() { "vllm-moe" } else { "vllm-linear" };
             let mut row = TunedShape::new(&shape.layer, wanted.text(), family);
-            for (table, path) in tables.iter().filter(|(table, _)| table.shape() == wanted) {
+            for (table, path) in tables.iter().filter(|(table, _)| *table.shape() == wanted) {
                 let here = table.device == self.device_name;
                 let tokens = if here { self.tokens(path, short) } else { Vec::new() };
                 row.found(here, &table.device, tokens, &short(path));

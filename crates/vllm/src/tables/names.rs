@@ -36,12 +36,6 @@ impl Table {
     }
 }
 
-impl PartialEq<Named> for &Named {
-    fn eq(&self, other: &Named) -> bool {
-        **self == *other
-    }
-}
-
 /// Reads a file's name; None if it is no table.
 pub fn table(name: &str) -> Option<Table> {
     let mut rest = name.strip_suffix(".json")?;

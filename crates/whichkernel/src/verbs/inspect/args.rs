@@ -83,6 +83,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "model", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub tp: u32,
 
+    /// For a cache directory of Triton: which configurations can run on this card at all. Exits 1 if one can't
+    #[arg(long, value_name = "GPU", conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint", "lint", "model"])]
+    pub fits: Option<String>,
+
     /// With --gpu: exit 1 if anything in the directory does not support it
     #[arg(long, requires = "gpu")]
     pub strict: bool,

@@ -18,6 +18,7 @@ mod nvidia;
 mod process;
 mod record;
 mod text;
+pub mod triton;
 mod tuning_tables;
 
 pub use args::Args;
@@ -43,6 +44,7 @@ enum Target<'a> {
     Needed(&'a Path),
     Lint(&'a Path),
     Tables(&'a Path, &'a Path),
+    Triton(&'a Path),
     Model(&'a Path),
     Catalog(&'a Path),
     Process(u32),
@@ -81,6 +83,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Lint(path) => lint::run(path, args, context),
         Target::Model(path) => model::run(path, args, context),
         Target::Catalog(path) => catalog::run(&File::open(path)?, args, context),
+        Target::Triton(path) => triton::run(path, args, context),
         Target::Tables(path, of) => tuning_tables::run(path, of, args, context),
         Target::Process(pid) => {
             crate::platform::inspects_processes()?;
@@ -130,7 +133,9 @@ fn target<'a>(path: &'a Path, args: &'a Args) -> Target<'a> {
         return Target::Fingerprint(path);
     }
     if path.is_dir() {
-        return Target::Directory(path);
+        let other = args.has_target.is_some() || args.strict || args.record || args.gpu.is_some();
+        let triton = args.fits.is_some() || !other && triton::is_cache(path);
+        return if triton { Target::Triton(path) } else { Target::Directory(path) };
     }
     if model::is_model(path) {
         return Target::Model(path);

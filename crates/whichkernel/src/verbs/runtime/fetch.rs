@@ -1,17 +1,20 @@
 //! `runtime fetch`: shows the files and their size, asks, and fetches them.
 
 use crate::context::{Context, Format};
-use crate::fetching::bring;
+use crate::fetching::{agreed, bring};
 use report::bytes;
 use runtime::fetch::Request;
 use runtime::{Cache, Index};
+use say::bail;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// debian-sid, debian-backports (the same ggml built with ROCm 5.7), debian-experimental (rocBLAS with gfx1201),
-    /// debian-trixie (rocBLAS 5.5, one catalog file), debian-sid-catalogs or debian-experimental-catalogs (kernel catalogs only)
+    /// debian-trixie (rocBLAS 5.5, one catalog file), debian-sid-catalogs or debian-experimental-catalogs (kernel catalogs only); vllm or
+    /// vllm-0.32.0 (vLLM from PyPI for `explain vllm`)
     #[arg(value_name = "NAME")]
     suite: String,
     /// Parts to fetch: ggml, tools, hip, rocblas, hipblaslt, vulkan; added to those in the cache [default: ggml,tools for sid, else rocblas]
@@ -41,6 +44,9 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let lang = &context.lang;
     let cache = Cache::from_env();
     let all = |targets: &Vec<String>| if targets.iter().any(|t| t == "all") { Vec::new() } else { targets.clone() };
+    if let Some(version) = vllm::fetch::wanted(&args.suite) {
+        return python(version, args, &cache, context);
+    }
     let request = Request {
         suite: args.suite.clone(),
         parts: args.parts.clone(),
@@ -52,8 +58,13 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         context.print(&format!("{}\n", lang.text("runtime-fetch-declined")))?;
         return Ok(ExitCode::from(crate::context::COULD_NOT_RUN));
     };
+    tell(&index, key, args, &cache, context)
+}
+
+fn tell(index: &Index, key: &str, args: &Args, cache: &Cache, context: &Context) -> say::Result<ExitCode> {
+    let lang = &context.lang;
     if args.format == Format::Json {
-        context.print(&format!("{:#}\n", serde_json::to_value(&index)?))?;
+        context.print(&format!("{:#}\n", serde_json::to_value(index)?))?;
         return Ok(ExitCode::SUCCESS);
     }
     let said = lang.text_with(
@@ -67,8 +78,27 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         ],
     );
     context.print(&format!("{said}\n"))?;
-    refused(&index, context)?;
+    refused(index, context)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// vLLM from PyPI. pip downloads about 1 GB, so it asks first.
+fn python(version: Option<&str>, args: &Args, cache: &Cache, context: &Context) -> say::Result<ExitCode> {
+    let lang = &context.lang;
+    let here = version.is_some_and(|version| cache.root(&format!("vllm-{version}")).is_some());
+    if !here {
+        context.note(&lang.text("vllm-fetching"));
+        if !(args.yes || io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            bail!("runtime-fetch-needs-yes");
+        }
+        if !args.yes && !agreed(context)? {
+            context.print(&format!("{}\n", lang.text("runtime-fetch-declined")))?;
+            return Ok(ExitCode::from(crate::context::COULD_NOT_RUN));
+        }
+    }
+    let index = vllm::fetch::fetch(cache, version)?;
+    let key = if here { "runtime-fetch-here" } else { "runtime-fetched" };
+    tell(&index, key, args, cache, context)
 }
 
 /// Reports entries that were not written, because a runtime must not silently lack something.

@@ -1,0 +1,23 @@
+# inspect of a Triton cache
+triton-none = { $path } has no compiled Triton kernels (NAME.hsaco or NAME.cubin with NAME.json beside it)
+triton-field = { $path } has no usable "{ $name }"
+triton-no-kernel = { $path } has no kernel { $name }
+triton-other-target = compiled for { $target }
+triton-shared = needs { $needed } bytes of shared memory; the card has { $limit }
+triton-threads = needs { $needed } threads per block; the card has { $limit }
+triton-registers = { $registers } registers per thread leave no room for one block
+triton-column-kernel = Kernel
+triton-column-target = Target
+triton-column-tile = Tile
+triton-column-warps = Warps
+triton-column-stages = Stages
+triton-column-shared = Shared
+triton-column-registers = Registers
+triton-column-spills = Spills
+triton-column-scratch = Scratch
+triton-column-occupancy = Occupancy
+triton-column-matrix = Matrix instr.
+triton-column-fits = Fits
+triton-fits-yes = yes
+triton-fits-no = no
+triton-summary = { $fits } of { COUNT($count, "kernel", "kernels") } can run on { $card }

@@ -1,0 +1,23 @@
+# inspect of a Triton cache
+triton-none = { $path } にコンパイル済みの Triton カーネル（NAME.hsaco または NAME.cubin と NAME.json）がありません
+triton-field = { $path } に有効な「{ $name }」がありません
+triton-no-kernel = { $path } にカーネル { $name } がありません
+triton-other-target = { $target } 用にコンパイルされています
+triton-shared = 共有メモリーが { $needed } バイト必要ですが、カードの上限は { $limit } バイトです
+triton-threads = 1 ブロックに { $needed } スレッド必要ですが、カードの上限は { $limit } です
+triton-registers = 1 スレッドあたり { $registers } 個のレジスターでは 1 ブロックも配置できません
+triton-column-kernel = カーネル
+triton-column-target = ターゲット
+triton-column-tile = タイル
+triton-column-warps = ワープ
+triton-column-stages = ステージ
+triton-column-shared = 共有メモリー
+triton-column-registers = レジスター
+triton-column-spills = スピル
+triton-column-scratch = スクラッチ
+triton-column-occupancy = 占有率
+triton-column-matrix = 行列命令
+triton-column-fits = 実行可否
+triton-fits-yes = 可
+triton-fits-no = 不可
+triton-summary = { $count } 個のカーネルのうち { $fits } 個が { $card } で実行できます
