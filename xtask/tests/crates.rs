@@ -60,6 +60,9 @@ fn every_crate_has_what_the_registry_shows() {
         check(top().join(dir).join(text("readme")).is_file(), "a readme");
         let internal = text("description").ends_with(" (internal to whichkernel)");
         check(internal != PUBLIC.contains(&name), "an interface for others, or a description that says it is internal");
+        let count = |field: &str| package[field].as_array().map_or(0, Vec::len);
+        let found = (1..=5).contains(&count("keywords")) && (1..=5).contains(&count("categories"));
+        check(found != internal, "one to five keywords and categories, if others shall find it");
         check(!text("description").contains('\n') && text("description").len() < 160, "a description of one line");
         check(package["metadata"]["docs"]["rs"]["targets"][0] == "x86_64-unknown-linux-gnu", "docs.rs metadata");
     }

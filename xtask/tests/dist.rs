@@ -32,6 +32,8 @@ fn program(place: &Path) -> Option<PathBuf> {
 fn dist(binary: &Path, out: &Path, here: &Path) {
     let mut xtask = Command::new(env!("CARGO_BIN_EXE_xtask"));
     xtask.args(["dist", "--quick", "--binary"]).arg(binary).arg("--out").arg(out).current_dir(here);
+    // The page's own files; its module takes minutes to compile, and tests/web.rs does it.
+    xtask.arg("--page").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../web"));
     done(&mut xtask);
 }
 
@@ -64,7 +66,7 @@ fn a_second_run_gives_the_same_bytes() {
     let (first, second) = (place.join("packages"), tempfile::tempdir().expect("a directory"));
     dist(&place.join("whichkernel"), second.path(), Path::new("/"));
     assert_eq!(names(&first), names(second.path()));
-    assert!(names(&first).len() >= 6, "five packages and their sums: {:?}", names(&first));
+    assert!(names(&first).len() >= 7, "six packages and their sums: {:?}", names(&first));
     for name in names(&first) {
         let same = fs::read(first.join(&name)).expect("bytes") == fs::read(second.path().join(&name)).expect("bytes");
         assert!(same, "{name} differs between two runs");
@@ -86,6 +88,17 @@ fn the_archive_for_windows_has_the_program_and_everything_beside_it() {
         assert!(listed.contains(&format!("/{file}")), "{file}: {listed}");
     }
     done(Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(out.path()));
+}
+
+#[test]
+fn the_archive_of_the_page_has_its_files_and_the_licences() {
+    let Some(place) = packages() else { return };
+    let packages = place.join("packages");
+    let name = names(&packages).into_iter().find(|name| name.ends_with("-web.zip")).expect("a zip");
+    let listed = done(Command::new("python3").args(["-m", "zipfile", "-l"]).arg(packages.join(&name)));
+    for file in ["index.html", "file.html", "worker.js", "LICENSE-MIT", "LICENSE-LLVM", "NOTICE", "THIRD-PARTY.txt"] {
+        assert!(listed.contains(&format!("-web/{file}")), "{file}: {listed}");
+    }
 }
 
 #[test]

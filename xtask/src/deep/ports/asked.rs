@@ -101,9 +101,6 @@ pub fn questions() -> Vec<Asked> {
     add("source", &format!("source {source} --gpu gfx90a --type Q8_0 --format json"));
     add("diff", &format!("diff {source} artifacts/{OLDER} --gpu rx-9070-xt --type Q4_K"));
     add("diff", &format!("diff {source} artifacts/{OLDER} --gpu rx-9070-xt --type Q4_K --format json"));
-    let clone = format!("{INSIDE}/clone");
-    add("history", &format!("history {clone} --gpu rx-9070-xt --type Q4_K"));
-    add("history", &format!("history {clone} --gpu rx-9070-xt --type Q4_K --format json"));
     add("skeleton", "skeleton --list");
     for server in ["llama-server-0.7.0", "ollama-0.9.3"] {
         add("probe", &format!("probe --replay {INSIDE}/recorded/{server}"));
@@ -128,8 +125,15 @@ pub fn questions() -> Vec<Asked> {
     write("why --model", "", "--lang ja why --model {}/model.gguf --gpu 9070xt");
     write("ledger", "", &format!("--ledger {{}}/imported ledger import {INSIDE}/archive.json"));
     write("report", "report", &format!("{ledger} report field-notes --out {{}}/report"));
-    write("atlas", "atlas", &format!("atlas {clone} --out {{}}/atlas --gpu rx-9070-xt --type Q4_K"));
     write("man", "man", "man {}/man");
+    for (group, writes, line) in [
+        ("history", None, "history CLONE --gpu rx-9070-xt --type Q4_K"),
+        ("history", None, "history CLONE --gpu rx-9070-xt --type Q4_K --format json"),
+        ("atlas", Some("atlas"), "atlas CLONE --out {}/atlas --gpu rx-9070-xt --type Q4_K"),
+    ] {
+        let words = line.split(' ').map(|word| word.replace("CLONE", &format!("{INSIDE}/clone"))).collect();
+        all.push(Asked { group, words, expected: Expected::SameByGit, writes });
+    }
     for (line, windows_only) in [
         ("doctor", true),
         ("runtime list", true),
