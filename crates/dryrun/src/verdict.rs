@@ -233,7 +233,8 @@ pub fn is_blas(row: &Selected) -> bool {
     let file = row.file.rsplit('/').next().unwrap_or_default();
     let of_library =
         ["librocblas", "libhipblas", "TensileLibrary", "Kernels.so-"].iter().any(|it| file.starts_with(it));
-    row.family == Family::Blas || !row.calls.is_empty() || of_library
+    // An image that the program loaded has no file name, but Tensile's names are its own.
+    row.family == Family::Blas || !row.calls.is_empty() || of_library || row.mangled.starts_with("Cijk_")
 }
 
 /// The products of a phase at its full width. Products for the last column alone do not determine the path of a prompt.
