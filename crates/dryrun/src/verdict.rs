@@ -27,7 +27,9 @@ pub struct Played<'a> {
 impl Played<'_> {
     /// If another target's metadata was used, the host's choice is valid, but grids that depend on occupancy are not.
     fn leave_out(&self, basis: Basis) -> Basis {
-        if self.described.ships { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
+        // Without any library before the run, each image is judged when it is loaded.
+        let known = self.described.ships || self.described.shipped.is_empty();
+        if known { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
 }
 
