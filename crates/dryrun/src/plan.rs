@@ -34,9 +34,9 @@ impl Plan {
             let described = cuda::describe(&cuda::libraries(place, program)?, &card.profile, cache.dir())?;
             return Ok(Plan { card, described, strict: true });
         }
-        // Other programs keep their BLAS libraries, and may bring all of their code themselves.
+        // Other programs may bring all of their code themselves: it is judged when they load it.
         let ggml = place.has_ggml(program);
-        let libraries = match place.libraries(blas || !ggml, program) {
+        let libraries = match place.libraries(blas, program) {
             Err(DryrunError::NoDeviceCode { .. }) if !ggml && program.is_some() => Vec::new(),
             found => found?,
         };
