@@ -23,27 +23,34 @@ pub(crate) fn needed(place: &RunRoot, program: &Path) -> Option<&'static str> {
     };
     let own = own.map(|path| asked_by(&path)).unwrap_or_default();
     let newest = |names: &BTreeSet<String>| SONAMES.into_iter().find(|known| names.contains(*known));
-    newest(&own)
-        .or_else(|| {
-            let shipped = installed(place).into_iter().filter_map(|path| soname(&path).map(str::to_owned)).collect();
-            newest(&shipped)
-        })
-        .or_else(|| {
-            let libraries = place.libraries(false, Some(program)).unwrap_or_default();
-            newest(&libraries.iter().flat_map(|(path, _)| asked_by(path)).collect())
-        })
+    let shipped = || {
+        let names = installed(place).into_iter().filter_map(|path| soname(&path).map(str::to_owned));
+        newest(&names.collect())
+    };
+    let around = || {
+        let libraries = place.libraries(true, Some(program)).unwrap_or_default();
+        newest(&libraries.iter().flat_map(|(path, _)| asked_by(path)).collect())
+    };
+    match place {
+        // A tree has the library that its programs use.
+        RunRoot::Tree { .. } => newest(&own).or_else(shipped).or_else(around),
+        _ => newest(&own).or_else(around).or_else(shipped),
+    }
 }
 
 /// The real libraries, wherever the program would look for them: the stand-in is mounted over each.
 pub(crate) fn installed(place: &RunRoot) -> Vec<PathBuf> {
     const TOPS: [&str; 4] = ["usr/lib/x86_64-linux-gnu", "usr/lib64", "opt/rocm/lib", "usr/local/lib"];
-    let root = match place {
-        RunRoot::Tree { root, .. } => root.clone(),
-        RunRoot::Host | RunRoot::Directory { .. } => PathBuf::from("/"),
+    let mut tops: Vec<PathBuf> = match place {
+        RunRoot::Tree { root, .. } => TOPS.map(|top| root.join(top)).into(),
+        RunRoot::Host | RunRoot::Directory { .. } => TOPS.map(|top| Path::new("/").join(top)).into(),
     };
+    if let RunRoot::Directory { path } = place {
+        tops.extend([path.clone(), path.join("lib"), path.join("rocm")]);
+    }
     let mut found = BTreeSet::new();
-    for top in TOPS {
-        for entry in fs::read_dir(root.join(top)).into_iter().flatten().flatten() {
+    for top in tops {
+        for entry in fs::read_dir(top).into_iter().flatten().flatten() {
             let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
             if is_file && soname(&entry.path()).is_some() {
                 found.insert(entry.path());

@@ -30,6 +30,12 @@ pub struct Described {
 }
 
 impl Described {
+    /// Whether its kernels include those of ggml, for a program that is linked with it statically.
+    pub(crate) fn is_ggml(&self) -> bool {
+        let name = b"mul_mat_";
+        self.table.windows(name.len()).any(|bytes| bytes == name)
+    }
+
     /// The table for the devices of one machine, in order. Each device is checked against the table of its own target,
     /// strictly or not according to its own flag.
     pub fn of_devices(devices: &[(&Described, bool)]) -> Result<Described, DryrunError> {

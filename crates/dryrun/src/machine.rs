@@ -63,7 +63,8 @@ impl Tree<'_> {
         // Type 2 is PCI Express.
         let link = format!(
             "type 2\nversion_major 0\nversion_minor 0\nnode_from {number}\nnode_to {peer}\nweight 20\nmin_latency 0\n\
-             max_latency 0\nmin_bandwidth 0\nmax_bandwidth 0\nrecommended_transfer_size 0\nflags 1"
+             max_latency 0\nmin_bandwidth 0\nmax_bandwidth 0\nrecommended_transfer_size 0\n\
+             recommended_sdma_engine_id_mask 0\nflags 1"
         );
         self.file(&format!("{NODES}/{number}/io_links/0/properties"), link)?;
         self.directory(&self.root.join(format!("{NODES}/{number}/p2p_links")))
@@ -78,7 +79,11 @@ pub(crate) fn sysfs(root: &Path, profiles: &[Profile]) -> io::Result<()> {
     tree.file("module/amdgpu/initstate", "live")?;
     tree.directory(&root.join("class/drm"))?;
     let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let cpu = [("cpu_cores_count", cores), ("simd_count", 0), ("mem_banks_count", 1), ("io_links_count", 1)];
+    let mut cpu = vec![("cpu_cores_count", cores), ("simd_count", 0), ("mem_banks_count", 1), ("io_links_count", 1)];
+    // SMI libraries expect these of every node.
+    let absent =
+        ["gfx_target_version", "vendor_id", "device_id", "location_id", "domain", "drm_render_minor", "hive_id"];
+    cpu.extend(absent.map(|name| (name, 0)));
     tree.node(0, 0, "", &cpu, 1)?;
     for (number, profile) in (0..).zip(profiles) {
         card(&tree, number, profile)?;
@@ -101,6 +106,19 @@ fn card(tree: &Tree<'_>, number: u32, profile: &Profile) -> io::Result<()> {
         ("caches_count", 0),
         ("io_links_count", 1),
         ("p2p_links_count", 0),
+        ("cpu_core_id_base", 0),
+        ("simd_id_base", 1 << 31),
+        ("max_waves_per_simd", 16),
+        ("num_gws", 64),
+        ("array_count", 1),
+        ("simd_arrays_per_engine", 1),
+        ("cu_per_simd_array", units),
+        ("max_slots_scratch_cu", 32),
+        ("num_sdma_engines", 2),
+        ("num_sdma_xgmi_engines", 0),
+        ("fw_version", 0),
+        ("sdma_fw_version", 0),
+        ("capability", 0),
         ("lds_size_in_kb", get("sharedMemPerBlock") >> 10),
         ("gds_size_in_kb", 0),
         ("wave_front_size", get("warpSize")),

@@ -120,6 +120,15 @@ impl RunRoot {
         }
     }
 
+    /// Whether llama.cpp, Ollama or another program with ggml is here.
+    pub fn has_ggml(&self, program: Option<&Path>) -> bool {
+        if let RunRoot::Tree { .. } = self {
+            return self.library("libggml").is_some();
+        }
+        let is_ggml = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libggml"));
+        self.libraries(false, program).unwrap_or_default().iter().any(|(path, _)| is_ggml(path))
+    }
+
     /// Finds a library by the prefix of its name (`libhipblas.so.`). Returns the path as the program sees it.
     pub fn library(&self, start: &str) -> Option<String> {
         let (tops, root) = match self {

@@ -316,13 +316,7 @@ impl Request<'_> {
     /// calls; other programs call more of them.
     fn keeps_blas(&self) -> bool {
         let has_real = || ["librocblas.so.", "libhipblas.so."].iter().any(|start| self.place.library(start).is_some());
-        self.blas == Blas::Recorded && has_real() && !self.has_ggml()
-    }
-
-    fn has_ggml(&self) -> bool {
-        let program = self.command.first().map(Path::new);
-        let is_ggml = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libggml"));
-        self.place.libraries(false, program).unwrap_or_default().iter().any(|(path, _)| is_ggml(path))
+        self.blas == Blas::Recorded && has_real() && !self.place.has_ggml(self.command.first().map(Path::new))
     }
 
     fn environment(&self, command: &mut Command, directory: &Path, libraries: &Path) {

@@ -27,7 +27,9 @@ pub struct Played<'a> {
 impl Played<'_> {
     /// If another target's metadata was used, the host's choice is valid, but grids that depend on occupancy are not.
     fn leave_out(&self, basis: Basis) -> Basis {
-        if self.described.ships { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
+        // Without any library before the run, each image is judged when it is loaded.
+        let known = self.described.ships || self.described.shipped.is_empty();
+        if known { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
 }
 
@@ -233,7 +235,8 @@ pub fn is_blas(row: &Selected) -> bool {
     let file = row.file.rsplit('/').next().unwrap_or_default();
     let of_library =
         ["librocblas", "libhipblas", "TensileLibrary", "Kernels.so-"].iter().any(|it| file.starts_with(it));
-    row.family == Family::Blas || !row.calls.is_empty() || of_library
+    // An image that the program loaded has no file name, but Tensile's names are its own.
+    row.family == Family::Blas || !row.calls.is_empty() || of_library || row.mangled.starts_with("Cijk_")
 }
 
 /// The products of a phase at its full width. Products for the last column alone do not determine the path of a prompt.

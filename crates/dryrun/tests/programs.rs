@@ -22,7 +22,7 @@ fn run(
     let profile = gpu::find(card).expect("a card");
     let card = Card { given: card.to_owned(), profile, overridden: None };
     let program = command.first().map(Path::new);
-    let plan = Plan::new(place, card, true, true, program).expect("a plan");
+    let plan = Plan::new(place, card, false, false, program).expect("a plan");
     let profiles = [plan.card.profile.clone()];
     let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let request = Request {

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 
 fn described(ships: bool) -> Described {
     let table = launch::table::Builder::default().finish();
-    Described { table, ships, ..Described::default() }
+    Described { table, ships, shipped: ["gfx900".to_owned()].into(), ..Described::default() }
 }
 
 /// Runs a real program of this machine.
@@ -94,6 +94,7 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
         unjudged: Vec::new(),
         loaded: Default::default(),
         counted: None,
+        withheld: Vec::new(),
     }
 }
 

@@ -62,6 +62,7 @@ int main(int argc, char **argv) {
         printf("private table: %d\n", cuGetExportTable(&table, 0));
         if (cudaMalloc(&memory, 4096)) return 5;
         cudaMemcpy(&value, memory, sizeof value, 2);
+        cudaLaunchKernel((void *)scale, grid, block, 0, 0, 0);
     }
     return 0;
 }

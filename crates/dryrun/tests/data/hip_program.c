@@ -45,7 +45,8 @@ const char *hipGetErrorName(int);
 
 __asm__(".section .hip_fatbin,\"a\"\n.balign 4096\nfatbin:\n.incbin \"" BUNDLE "\"\n.previous");
 extern const char fatbin[];
-static struct { int magic, version; const void *data; void *more; } wrapper = {0x48495046, 1, fatbin, 0};
+static struct { int magic, version; const void *data; void *more; } wrapper
+    __attribute__((section(".hipFatBinSegment"), used)) = {0x48495046, 1, fatbin, 0};
 static void live(void) {}
 static int shadow;
 static void count(void *at) { ++*(int *)at; }
@@ -90,7 +91,9 @@ int main(int argc, char **argv) {
     KernelParams params = {block, 0, (void *)live, small, args, 0};
     struct { void (*call)(void *); void *data; } host = {count, &calls};
     if (hipGraphCreate(&graph, 0) || hipGraphCreate(&outer, 0)) return 4;
-    printf("node: %s\n", hipGetErrorName(hipGraphAddKernelNode(&node, graph, 0, 0, &params)));
+    other = hipGraphAddKernelNode(&node, graph, 0, 0, &params);
+    printf("node: %s\n", hipGetErrorName(other));
+    if (other) goto image;
     if (hipGraphAddHostNode(&hosted, graph, &node, 1, &host)) return 5;
     params.block = wide;
     printf("node of 512 threads: %s\n", hipGetErrorName(hipGraphAddKernelNode(&at, graph, 0, 0, &params)));
@@ -101,8 +104,10 @@ int main(int argc, char **argv) {
     if (hipGraphExecKernelNodeSetParams(exec, node, &params) || hipGraphLaunch(exec, stream) || hipGraphLaunch(exec, stream)) return 8;
     hipLaunchHostFunc(stream, count, &calls);
     printf("host calls: %d\n", calls);
-    // An image that the program loads itself.
-    printf("image: %s\n", hipGetErrorName(hipModuleLoadData(&module, fatbin)));
+image: // An image that the program loads itself.
+    other = hipModuleLoadData(&module, fatbin);
+    printf("image: %s\n", hipGetErrorName(other));
+    if (other) return 0;
     printf("no kernel: %s\n", hipGetErrorName(hipModuleGetFunction(&function, module, "absent")));
     if (hipModuleGetFunction(&function, module, "_Z4livePf") == 0) {
         hipFuncGetAttribute(&value, 4, function);

@@ -55,7 +55,7 @@ pub const SUITES: &[Suite] = &[
             Part { name: "rocblas", packages: &["librocblas5"], split: true },
             Part { name: "hipblas", packages: &["libhipblas3"], split: false },
             Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
-            // For programs on the stand-in GPU: a compiler for HIP, AMD's benchmarks, and the libraries of Python packages.
+            // For programs on the stand-in GPU: a compiler for HIP, hipblaslt-bench, and what Python packages need.
             Part {
                 name: "compiler",
                 packages: &[
@@ -69,7 +69,7 @@ pub const SUITES: &[Suite] = &[
                 ],
                 split: false,
             },
-            Part { name: "bench", packages: &["libhipblaslt1-bench", "librocblas5-bench"], split: false },
+            Part { name: "bench", packages: &["libhipblaslt1-bench"], split: false },
             Part { name: "python", packages: &["python3", "libamd-comgr3"], split: false },
             Part {
                 name: "jax",
