@@ -78,11 +78,9 @@ fn code(facts: &Facts) -> Result<(&Card, &str, &str, &[String]), Outcome> {
     if !target.starts_with("gfx") || facts.server.as_ref().is_some_and(Server::is_vulkan) {
         return Err(Outcome::NotApplicable);
     }
-    if facts.server.is_none() {
-        return Err(unchecked(say!("why-unchecked-machine")));
-    }
     match &card.code {
         Some((library, targets)) => Ok((card, target, library, targets)),
+        None if facts.server.is_none() => Err(unchecked(say!("why-unchecked-machine"))),
         None => Err(match facts.server.as_ref().and_then(|server| server.backends.as_ref().and(server.pid)) {
             Some(pid) => {
                 let command = say::shell::CommandLine::new("whichkernel inspect {}", [pid.to_string()]);

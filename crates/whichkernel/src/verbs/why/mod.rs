@@ -8,10 +8,12 @@ mod service;
 mod systemd;
 mod undo;
 
+use crate::asked::why::kernel_census;
 use crate::asked::why::server_facts::named;
 use crate::context::Context;
 pub use args::Args;
 use look::Looked;
+use say::shell::CommandLine;
 use say::{Context as _, bail, ensure, say};
 use std::process::ExitCode;
 use why::gather;
@@ -59,9 +61,37 @@ fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
             None => bail!("why-needs-gpu", path),
         },
     };
-    let facts = gather::expected(&header, &name, card);
-    context.emit(args.format, &why::Answer::of(&facts, [None, None], None))?;
+    let code = card.code.clone().or_else(shipped);
+    let mut facts = gather::expected(&header, &name, why::Card { code, ..card });
+    kernel_census::count(&mut facts, context);
+    let mut answer = why::Answer::of(&facts, [None, None], None);
+    // With a library for AMD's cards, the model can be run without the card.
+    let card = facts.card().filter(|card| card.code.is_some()).and_then(|card| card.limits.as_ref());
+    if let Some(limits) = card.filter(|limits| limits.target.starts_with("gfx")) {
+        let words = [limits.card.clone(), path.display().to_string()];
+        answer.next = Some(CommandLine::new("whichkernel dryrun --gpu {} --model {}", words).into());
+    }
+    context.emit(args.format, &answer)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A HIP backend of ggml on this machine, installed or in the cache, and the targets that it has code for.
+fn shipped() -> Option<(String, Vec<String>)> {
+    const BACKEND: &str = "libggml-hip";
+    let host = doctor::Host::this();
+    let named = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with(BACKEND));
+    let installed = doctor::Facts::read(&host).device_code.into_iter().find(|code| named(&code.library));
+    let cached = || {
+        let cache = ::runtime::cache::Cache::from_env();
+        let mut names: Vec<_> = std::fs::read_dir(cache.runtimes()).ok()?.flatten().map(|entry| entry.path()).collect();
+        names.sort();
+        names.iter().find_map(|dir| {
+            let file = dir.join("root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
+            doctor::code_of(&host, &file.display().to_string()).filter(|_| file.is_file())
+        })
+    };
+    let code = installed.or_else(cached)?;
+    (!code.targets.is_empty()).then_some((code.library, code.targets))
 }
 
 /// The header, or the reason why it cannot be read.

@@ -48,7 +48,7 @@ impl Systemd {
     }
 
     pub fn show(&self, keys: &[&str]) -> Result<BTreeMap<String, String>, Message> {
-        let text = self.systemctl(&["show", &self.unit.name, "--property", &keys.join(",")])?;
+        let text = self.systemctl(&["show", "--property", &keys.join(","), "--", &self.unit.name])?;
         let pair = |line: &str| line.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
         Ok(text.lines().filter_map(pair).collect())
     }
@@ -59,8 +59,8 @@ impl Systemd {
         let name = self.unit.name.as_str();
         self.systemctl(&["daemon-reload"])?;
         // Otherwise systemd refuses the sixth start within ten seconds.
-        let _ = self.systemctl(&["reset-failed", name]);
-        self.systemctl(&["restart", name])?;
+        let _ = self.systemctl(&["reset-failed", "--", name]);
+        self.systemctl(&["restart", "--", name])?;
         let (begun, mut looked) = (Instant::now(), Instant::now());
         loop {
             if request::ready(at).unwrap_or(false) {

@@ -17,6 +17,7 @@ use server::Endpoint;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
+use sys::unix::MetadataExt as _;
 use why::fix_run::{Outcome, State};
 use why::{Change, FixRun};
 
@@ -66,7 +67,12 @@ fn place(context: &Context) -> PathBuf {
     context.ledger.join("fixes.json")
 }
 
+/// Only a list that this user wrote: root must not restore what another user made up.
 fn all(context: &Context) -> Vec<Kept> {
+    let owner = std::fs::symlink_metadata(place(context)).map(|meta| meta.uid()).ok();
+    if owner != Some(sys::host::user()) {
+        return Vec::new();
+    }
     let text = sys::regular_file::text(&place(context), MOST).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
