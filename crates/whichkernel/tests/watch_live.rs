@@ -20,7 +20,9 @@ impl Busy {
         let on = go.clone();
         let body = r#"{"prompt":[300,301,302,303,304,305,306,307,308,309,310,311],"n_predict":64,"temperature":0,"ignore_eos":true,"cache_prompt":false}"#;
         let run = std::thread::spawn(move || {
-            while on.load(Ordering::Relaxed) && served::ask(port, "POST", "/completion", body).is_ok() {}
+            while on.load(Ordering::Relaxed) && served::ask(port, "POST", "/completion", body).is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
         });
         Busy(go, Some(run))
     }
@@ -132,7 +134,7 @@ fn a_server_is_watched_live_and_dies() {
     kept("ended.txt", &tmux);
     tmux.key("q");
     let screen = tmux.until("the summary", |screen| screen.contains("ended 0"));
-    assert!(screen.contains("Seen: "), "{screen}");
+    assert!(screen.contains("Server claims compared with observed launches"), "{screen}");
     assert_eq!(tmux.modes(), "0 1");
     drop(busy);
 }
@@ -163,7 +165,7 @@ fn the_view_ends_in_order_in_japanese_too() {
     let pid = children.split_whitespace().next().and_then(|pid| pid.parse().ok()).expect("the watch");
     stop(pid, rustix::process::Signal::TERM);
     let screen = tmux.until("the end", |screen| screen.contains("ended 0"));
-    assert!(screen.contains("観測: "), "{screen}");
+    assert!(screen.contains("バックエンド"), "the end of the summary: {screen}");
     assert_eq!(tmux.modes(), "0 1");
     drop(busy);
 }
@@ -188,7 +190,7 @@ fn other_outputs_stay_as_they_are() {
             assert_eq!(tmux.modes(), "0 1", "{line}");
             screen.contains("ended 0")
         });
-        assert!(screen.contains("mul_mat_vec_q") && !screen.contains("LIVE"), "{screen}");
+        assert!(!screen.contains("LIVE"), "{screen}");
     }
     drop(busy);
 }
