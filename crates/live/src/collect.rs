@@ -31,6 +31,8 @@ pub struct Now<'a> {
 #[derive(Debug, Default)]
 struct Mark {
     at: Duration,
+    /// The time of the last event that was counted.
+    event: Option<u64>,
     launches: HashMap<(u32, RowId), u64>,
     tokens: HashMap<u32, u64>,
 }
@@ -45,7 +47,7 @@ pub struct Collector {
 impl Collector {
     /// Called once a second.
     pub fn take(&mut self, now: &Now<'_>) -> Snapshot {
-        let mut mark = Mark { at: now.elapsed, ..Mark::default() };
+        let mut mark = Mark { at: now.elapsed, event: now.tally.counted_to, ..Mark::default() };
         let watched = now.processes.iter().map(|(pid, ..)| *pid);
         let pids: BTreeSet<u32> = watched.chain(now.tally.processes()).collect();
         let mut processes: Vec<Process> = pids.iter().map(|pid| self.process(*pid, now, &mut mark)).collect();
@@ -90,14 +92,15 @@ impl Collector {
         let tokens = tally.tokens_of(pid);
         mark.tokens.insert(pid, tokens);
         let before = self.marks.front();
-        let seconds = before.map_or(0.0, |before| (now.elapsed.saturating_sub(before.at)).as_secs_f64());
-        let rate = |count: u64, before: u64| match seconds > 0.0 {
-            true => count.saturating_sub(before) as f64 / seconds,
-            false => 0.0,
-        };
+        // The time between the counted events: an observer that is behind would otherwise show its own speed.
+        let seconds = before.map_or(0.0, |before| match before.event.zip(now.tally.counted_to) {
+            Some((from, to)) => to.saturating_sub(from) as f64 / 1e9,
+            None => now.elapsed.saturating_sub(before.at).as_secs_f64(),
+        });
+        let rate = |count: u64, before: u64| (seconds > 0.0).then(|| count.saturating_sub(before) as f64 / seconds);
         let decoded = rate(tokens, before.and_then(|mark| mark.tokens.get(&pid)).copied().unwrap_or(0));
         let history = self.history.entry(pid).or_default();
-        history.push_back(decoded);
+        history.push_back(decoded.unwrap_or(0.0));
         if history.len() > HISTORY {
             history.pop_front();
         }
@@ -108,7 +111,7 @@ impl Collector {
         let is_launch = |row: &&Row| !matches!(row.name, watch::Name::Call(_));
         let all: f64 = rows.iter().filter(is_launch).filter_map(in_tokens).sum();
         let kernels = rows.into_iter().map(|row| {
-            let mut kernel = Kernel { per_second: 0.0, per_token: in_tokens(&row), row };
+            let mut kernel = Kernel { per_second: None, per_token: in_tokens(&row), row };
             let key = (pid, id(&kernel));
             let earlier = before.and_then(|mark| mark.launches.get(&key)).copied().unwrap_or(0);
             kernel.per_second = rate(kernel.row.launches, earlier);
@@ -120,8 +123,11 @@ impl Collector {
             name: known.map_or_else(String::new, |(_, name, _)| name.clone()),
             decode: match known {
                 Some((.., true)) => Speed::Ended,
-                _ if decoded > 0.0 => Speed::Of(decoded),
-                _ => Speed::Idle,
+                _ => match decoded {
+                    Some(decoded) if decoded > 0.0 => Speed::Of(decoded),
+                    Some(_) => Speed::Idle,
+                    None => Speed::Unknown,
+                },
             },
             kernels: kernels.collect(),
             history: history.iter().copied().collect(),

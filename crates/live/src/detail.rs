@@ -41,7 +41,7 @@ fn parts(view: &View, shown: &Snapshot, detail: Option<&Detail>, canvas: &Canvas
     let launches = [
         ("launches", report::thousands(row.launches)),
         ("token", kernel.per_token.map_or_else(|| "-".to_owned(), figure)),
-        ("second", figure(kernel.per_second)),
+        ("second", kernel.per_second.map_or_else(|| "-".to_owned(), figure)),
     ];
     let time = match row.took {
         Some(took) => format!("{:.1} us", took.mean_ns() as f64 / 1e3),

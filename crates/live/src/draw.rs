@@ -65,7 +65,8 @@ pub fn frame(
     }
     let shown = view.shown(now);
     let mut lines = head(now, view, &canvas);
-    let foot = foot(now, view, &canvas, columns >= LARGE.0);
+    let lists_gaps = columns >= MEDIUM.0 && rows >= MEDIUM.1 && matches!(view.over, Over::Nothing | Over::Help);
+    let foot = foot(now, view, &canvas, lists_gaps && !matches!(now.state, State::NoLaunches(_)));
     let room = rows - lines.len() - foot.len();
     let mut body = match view.over {
         Over::Kernel => kernel_page(view, shown, detail, &canvas),
@@ -156,9 +157,10 @@ fn counts(now: &Snapshot, canvas: &Canvas<'_>) -> Line<'static> {
 }
 
 /// The newest gap, the filter or a remark; and the keys.
-fn foot(now: &Snapshot, view: &View, canvas: &Canvas<'_>, wide: bool) -> Vec<Line<'static>> {
+fn foot(now: &Snapshot, view: &View, canvas: &Canvas<'_>, lists_gaps: bool) -> Vec<Line<'static>> {
     let shown = view.shown(now);
-    let news = match (&view.remark, view.typing, now.gaps.as_ref().and_then(|gaps| gaps.last().zip(Some(gaps.len())))) {
+    let newest = now.gaps.as_ref().filter(|_| !lists_gaps).and_then(|gaps| gaps.last().zip(Some(gaps.len())));
+    let news = match (&view.remark, view.typing, newest) {
         (Some(remark), ..) => canvas.plain(remark),
         (None, true, _) => {
             let all = view.process(shown).map_or(0, |process| process.kernels.len());
@@ -177,7 +179,7 @@ fn foot(now: &Snapshot, view: &View, canvas: &Canvas<'_>, wide: bool) -> Vec<Lin
         (_, Over::Claims) => "live-keys-back",
         (State::Ended(_), _) => "live-keys-ended",
         _ if view.frozen.is_some() => "live-keys-frozen",
-        _ if wide => "live-keys-wide",
+        _ if canvas.width >= MEDIUM.0 => "live-keys-wide",
         _ => "live-keys",
     };
     vec![news, canvas.plain(&canvas.text(keys))]

@@ -40,7 +40,7 @@ impl Sort {
     /// Numbers descend, words ascend.
     fn compare(self, a: &Kernel, b: &Kernel) -> Ordering {
         let by = match self {
-            Sort::PerSecond => b.per_second.total_cmp(&a.per_second),
+            Sort::PerSecond => b.per_second.unwrap_or(-1.0).total_cmp(&a.per_second.unwrap_or(-1.0)),
             Sort::PerToken => b.per_token.unwrap_or(-1.0).total_cmp(&a.per_token.unwrap_or(-1.0)),
             Sort::Share => b.row.share.total_cmp(&a.row.share),
             Sort::Columns => b.row.ne11.cmp(&a.row.ne11),

@@ -71,7 +71,7 @@ pub enum Speed {
     Idle,
     Of(f64),
     Ended,
-    /// Launches cannot be seen.
+    /// Launches cannot be seen, or no two moments can be compared yet.
     Unknown,
 }
 
@@ -108,7 +108,8 @@ pub struct PathShare {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     pub row: Row,
-    pub per_second: f64,
+    /// None until two moments can be compared.
+    pub per_second: Option<f64>,
     pub per_token: Option<f64>,
 }
 

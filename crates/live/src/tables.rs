@@ -1,6 +1,6 @@
 //! The tables of the panes.
 
-use crate::cells::{bar, cut, figure, left, percent, right, width};
+use crate::cells::{bar, figure, left, percent, right, width};
 use crate::draw::Canvas;
 use crate::keys::{Pane, Sort, View};
 use crate::snapshot::{Claim, Fate, Kernel, Process, Snapshot, Speed};
@@ -63,7 +63,7 @@ pub fn processes(shown: &Snapshot, view: &View, canvas: &Canvas<'_>, most: usize
         let tail = match wide {
             true => {
                 let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), report::thousands);
-                format!("  {}{}", right(&number(process.context), 10), right(&number(process.waiting), 10))
+                format!(" {}{}", right(&number(process.context), 10), right(&number(process.waiting), 10))
             }
             false => String::new(),
         };
@@ -265,7 +265,7 @@ fn line_of(kernel: &Kernel, name: usize, widths: [usize; 5], canvas: &Canvas<'_>
         left(&canvas.text(&format!("live-phase-{}", row.phase.key())), phase),
         right(&number(row.ne11), columns),
         right(&kernel.per_token.map_or_else(|| "-".to_owned(), figure), token),
-        right(&figure(kernel.per_second), second),
+        right(&kernel.per_second.map_or_else(|| "-".to_owned(), figure), second),
         right(&part, share),
     )
 }
@@ -300,9 +300,10 @@ pub fn chart(shown: &Snapshot, view: &View, canvas: &Canvas<'_>) -> Vec<Line<'st
         let level = top * (ROWS - row) as f64 / ROWS as f64;
         let floor = top * (ROWS - row - 1) as f64 / ROWS as f64;
         let middle = (level + floor) / 2.0;
+        let label = if top > 0.0 { figure(level) } else { String::new() };
         let cell = |value: &f64| if top > 0.0 && *value >= middle { "##" } else { "  " };
         let bars: String = process.history.iter().map(cell).collect();
-        lines.push(canvas.plain(&format!("{} |{bars}", right(&cut(&figure(level), 8), 8))));
+        lines.push(canvas.plain(&format!("{} |{bars}", right(&label, 8))));
     }
     lines.push(canvas.plain(&format!("{} +{}", " ".repeat(8), "-".repeat(72.min(canvas.width.saturating_sub(10))))));
     lines

@@ -51,6 +51,7 @@ impl Watcher {
                 Item::Happened(Happened::Replaced(pid)) => self.replaced(pid),
                 Item::Happened(Happened::Ended) => {}
             }
+            tally.counted_to = Some(time);
         }
     }
 

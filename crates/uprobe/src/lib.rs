@@ -22,7 +22,7 @@ pub use crate::probes::arm::{Armed, PROBE_GROUP, arm, armed, disarm};
 pub use crate::probes::entries::{ENTRIES, Home};
 pub use crate::probes::site::{Price, Site, cheapest};
 pub use crate::probes::trial::trial;
-pub use crate::target::mapped_file::{Reached, runtimes_of};
+pub use crate::target::mapped_file::{Reached, mapped, runtimes_of};
 pub use crate::target::proc::alive;
 pub use crate::target::spawn::Started;
 pub use crate::watcher::Watcher;

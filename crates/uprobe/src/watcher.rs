@@ -243,8 +243,12 @@ impl Source for Watcher {
         let (until, before) = (Instant::now() + timeout, self.queue.activity);
         loop {
             self.arrivals();
+            let now = clock();
             let any = self.collect()?;
             self.work(tally);
+            if !any && self.queue.items.is_empty() {
+                tally.counted_to = Some(now);
+            }
             self.look_at_tree(false);
             self.resolver.look(&self.queue, &mut self.window);
             self.attached.sample_returns(self.queue.last_new())?;

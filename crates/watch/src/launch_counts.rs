@@ -30,6 +30,8 @@ pub struct Tally {
     /// Replays of graphs that were created before the observation began: their launches are unknown.
     pub unknown_replays: u64,
     pub fallback: Fallback,
+    /// The clock up to which a live observer has counted, in nanoseconds; None if it does not know.
+    pub counted_to: Option<u64>,
     /// The devices that the processes launched on.
     pub devices: Devices,
     /// The number of pieces into which copies to the host split each evaluation, from the server's own count; 0 if

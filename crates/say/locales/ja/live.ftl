@@ -49,13 +49,13 @@ live-why-cut = ここでの行列積は 1 トークンに { $products } 回だ�
 live-why = 理由
 live-fallbacks = 開始以降のフォールバック
 
-live-saying = サーバーの申告 { $all } 件: 観測と一致 { $match } 件、判定不能 { $open } 件(c で一覧)
+live-saying = サーバーの申告 { $all } 件: 観測と一致 { $match } 件、判定不可 { $open } 件(c で一覧)
 live-saying-differs = { $what }: サーバーの申告は { $said }。観測は { $seen }
 live-claims = サーバーの申告と観測
 live-no-claims = 起動と比べられるサーバーの申告はまだありません。`--url` や `--said` を付けると、さらに多くの申告を読み取ります。
 live-matches = 一致
 live-differs = 不一致
-live-undecided = 判定不能
+live-undecided = 判定不可
 
 live-head-kernel = カーネル
 live-head-phase = フェーズ

@@ -56,6 +56,13 @@ pub fn planted(pid: u32, mapping: &Mapping, at: u64, original: &[u8]) -> Option<
     Some(there.first()? != original.first()?)
 }
 
+/// The file that a process has mapped under this path.
+pub fn mapped(pid: u32, path: &str) -> Option<Reached> {
+    let mut processes = Processes::without();
+    processes.join(pid, &mut Vec::new());
+    processes.mapped(pid).iter().filter(|mapping| mapping.path == path).find_map(|mapping| reachable(pid, mapping))
+}
+
 /// The GPU runtimes that a process has mapped.
 pub fn runtimes_of(pid: u32) -> Vec<Reached> {
     let mut processes = Processes::without();

@@ -54,13 +54,13 @@ pub struct Server {
 
 impl Server {
     pub fn start(kind: &str, words: &[&str]) -> Server {
-        Server::with_model("model.gguf", kind, words)
+        Server::with_model("model", kind, words)
     }
 
-    /// The model's file has this name.
-    pub fn with_model(file: &str, kind: &str, words: &[&str]) -> Server {
+    /// The model's header has this name.
+    pub fn with_model(name: &str, kind: &str, words: &[&str]) -> Server {
         let home = tempfile::tempdir().expect("a directory");
-        let model = model(home.path(), file, kind).display().to_string();
+        let model = model(home.path(), name, kind).display().to_string();
         let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();
         let port_text = port.to_string();
         let mut line =
@@ -115,7 +115,7 @@ pub fn stop(pid: u32, signal: rustix::process::Signal) {
 }
 
 /// Four layers with every kind of matrix, small enough for a CPU to compute some of them.
-pub fn model(home: &Path, file: &str, kind: &str) -> PathBuf {
+pub fn model(home: &Path, name: &str, kind: &str) -> PathBuf {
     let shape = gguf::Shape {
         width: 512,
         heads: 8,
@@ -126,8 +126,13 @@ pub fn model(home: &Path, file: &str, kind: &str) -> PathBuf {
     };
     let kind = gguf::TensorType::parse(kind).expect("a type");
     let made = gguf::skeleton(&shape, kind, LAYERS, true).expect("a skeleton");
-    let path = home.join(file);
-    std::fs::write(&path, &made.header).expect("written");
+    let path = home.join("model.gguf");
+    // The name that the skeleton has, replaced by one of the same length.
+    const OWN: &[u8] = b"skeleton of qwen2-0.5b";
+    let mut header = made.header.clone();
+    let at = header.windows(OWN.len()).position(|bytes| bytes == OWN).expect("a name");
+    header[at..at + OWN.len()].copy_from_slice(format!("{name:<22}").as_bytes());
+    std::fs::write(&path, &header).expect("written");
     std::fs::OpenOptions::new().write(true).open(&path).expect("the file").set_len(made.file_size).expect("sparse");
     path
 }

@@ -15,7 +15,7 @@ use server::claims::{Claims, tree};
 use server::log_facts::Stage;
 use server::{Identity, Kind, Role, llama_build};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use watch::{Name, Row};
 use why::gather::{self, Told};
 use why::{Facts, Speed};
@@ -133,10 +133,10 @@ fn code(row: &Row, pid: u32, target: Option<&str>, lang: &Lang) -> Result<(Messa
     }
     let Some(target) = target else { return Err(say!("live-code-no-target")) };
     let unread = |why: Message| say!("live-code-unread", why);
-    // The path is the process's own: it may have another root.
-    let there = format!("/proc/{pid}/root{}", row.file);
-    let path = if Path::new(&there).exists() { Path::new(&there) } else { Path::new(&row.file) };
-    let file = File::open(path).map_err(|why| unread(why.message()))?;
+    // The path is the process's own: it may have another root and other mounts.
+    let reached = uprobe::mapped(pid, &row.file);
+    let path = reached.as_ref().map_or_else(|| PathBuf::from(&row.file), uprobe::Reached::path);
+    let file = File::open(&path).map_err(|why| unread(why.message()))?;
     let kernel = NameFilter::new(&format!("^{mangled}$")).map_err(|why| unread(why.message()))?;
     let spoken = |why: say::Error| unread(Message::verbatim(why.in_words(lang)));
     let wanted = parse_target(target).map_err(spoken)?;
