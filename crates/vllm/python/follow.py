@@ -126,7 +126,7 @@ class Trace:
             owner = frame.f_locals["cls"]
             if code.co_name.startswith("validate"):
                 selection.rejected.append((owner.__name__, "; ".join(value), code.co_filename, frame.f_lineno))
-        elif code.co_name.startswith(("get_", "_get_", "select_", "_cached_", "_auto_", "_return", "choose_", "init_")) and value is not None:
+        elif code.co_name.startswith(("get_", "_get_", "select_", "_cached_", "_auto_", "_return", "choose_", "init_")) and value is not None and not isinstance(value, int):
             text = said(value)
             if isinstance(value, list):
                 text = ", ".join(said(one) for one in value)

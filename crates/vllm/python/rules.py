@@ -130,9 +130,10 @@ def groups(ranks, config, world, parallel):
         return real(*args, **kwargs)
 
     dist.new_group = new_group
-    import torch
-
-    torch.distributed.new_group = new_group
+    # The communicator of a group allocates on the GPU.
+    platform = importlib.import_module("vllm.platforms").current_platform
+    base = "vllm.distributed.device_communicators.base_device_communicator.DeviceCommunicatorBase"
+    type(platform).get_device_communicator_cls = classmethod(lambda cls: base)
     world(ranks, 0, "env://", 0, "fake")
     parallel(ranks, 1, backend="fake")
 
@@ -197,6 +198,13 @@ def registered(value):
     return None
 
 
+def backend_name(backend):
+    """Layers of a vision tower have a member of the list instead of a class."""
+    if not isinstance(backend, type):
+        return follow.said(backend)
+    return registered(backend) or backend.get_name()
+
+
 def chosen(selection):
     value = getattr(selection, "value", None)
     if value is None:
@@ -251,7 +259,7 @@ def layers(model):
         backend = getattr(module, "attn_backend", None)
         if method is None and backend is None:
             continue
-        name = (registered(backend) or backend.get_name()) if backend is not None else type(method).__name__
+        name = type(method).__name__ if backend is None else backend_name(backend)
         key = (type(module).__name__, str(name))
         counts[key] = counts.get(key, 0) + 1
     return [{"module": module, "method": method, "count": count} for (module, method), count in counts.items()]
@@ -450,7 +458,9 @@ def main():
         try:
             out[number] = json.loads(text)
         except ValueError:
-            ended = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+            ended = f"exit {os.WEXITSTATUS(status)}"
+            if os.WIFSIGNALED(status):
+                ended = f"{signal.Signals(os.WTERMSIG(status)).name} ({question['seconds']} s)"
             out[number] = {"outcome": "unknown", "failure": {"message": ended, "refused": False}}
     with open(sys.argv[2], "w") as file:
         json.dump({"cases": [out[number] for number in sorted(out)], "python": sys.version.split()[0], "torch": torch.__version__}, file)

@@ -8,6 +8,7 @@ use dryrun::sandbox::Enter;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
+use sys::files::{self, Access};
 use sys::private_dir::{SessionDir, put};
 
 const PROGRAMS: [(&str, &str); 3] = [
@@ -37,7 +38,7 @@ pub fn ask(question: &Question, python: &Python) -> Result<Rules, VllmError> {
         write(&dir.join(name), text)?;
     }
     let model = dir.join("model");
-    std::fs::create_dir(&model).map_err(at(&model))?;
+    files::create_dir(&model, Access::Private).map_err(at(&model))?;
     for (name, text) in &question.model.files {
         write(&model.join(name), text)?;
     }
@@ -50,7 +51,7 @@ pub fn ask(question: &Question, python: &Python) -> Result<Rules, VllmError> {
     for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME", "VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "HF_HOME"] {
         command.env(name, dir);
     }
-    for name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "VLLM_NO_USAGE_STATS", "DO_NOT_TRACK"] {
+    for name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "VLLM_NO_USAGE_STATS", "DO_NOT_TRACK", "TVM_FFI_DISABLE_TORCH_C_DLPACK"] {
         command.env(name, "1");
     }
     // Plugins of other packages would change the platform.

@@ -37,7 +37,7 @@ impl Model {
         let folder = config.parent().filter(|_| path.is_dir());
         for name in FILES.iter().skip(1) {
             let Some(other) = folder.map(|folder| folder.join(name)).filter(|path| path.is_file()) else { continue };
-            files.push((name, object(&other)?));
+            files.push((*name, object(&other)?));
         }
         Ok(Model { path: path.to_owned(), files })
     }

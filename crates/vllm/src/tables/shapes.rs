@@ -79,7 +79,7 @@ struct Config<'c> {
 
 impl Config<'_> {
     fn some(&self, name: &str) -> Option<u64> {
-        self.value[name].as_u64().filter(|value| (1..1 << 32).contains(value))
+        self.value[name].as_u64().filter(|value| (1..1 << 24).contains(value))
     }
 
     fn need(&self, name: &'static str) -> Result<u64, ShapeError> {

@@ -5,6 +5,8 @@ mod table;
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use say::{bail, ensure, say};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 pub use table::WithChanges;
@@ -112,8 +114,15 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(exit(rules.complete()))
 }
 
-/// An input of one case, changed, and what it changes.
-pub type Tried = (usize, String, Vec<vllm::Changed>);
+/// One input of a case, changed, and what it changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Tried {
+    /// The case's number, from 0.
+    pub case: usize,
+    /// `NAME=VALUE`, or a package with `+` (declared as installed) or `-`.
+    pub input: String,
+    pub changes: Vec<vllm::Changed>,
+}
 
 /// Changes the inputs of every case one by one.
 fn tried(question: &Question, python: &Python, rules: &Rules) -> say::Result<Vec<Tried>> {
@@ -132,8 +141,8 @@ fn tried(question: &Question, python: &Python, rules: &Rules) -> say::Result<Vec
     };
     let others = vllm::ask(&question, python)?;
     let changes = |((number, name), other): ((usize, String), &vllm::CaseAnswer)| {
-        let before = rules.cases.get(number).map(|case| vllm::changed(case, other)).unwrap_or_default();
-        (number, name, before)
+        let changes = rules.cases.get(number).map(|case| vllm::changed(case, other)).unwrap_or_default();
+        Tried { case: number, input: name, changes }
     };
     Ok(names.into_iter().zip(&others.cases).map(changes).collect())
 }

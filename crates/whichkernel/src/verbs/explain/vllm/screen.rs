@@ -151,8 +151,8 @@ fn side_by_side(cases: &[CaseAnswer], rules: &Rules, context: &Context) -> Strin
 
 fn what_if(tried: &[Tried], rules: &Rules, lang: &Lang) -> String {
     let mut out = String::new();
-    for (number, input, changes) in tried {
-        let card = rules.cases.get(*number).filter(|_| rules.cases.len() > 1).map_or("", |case| &case.card);
+    for Tried { case, input, changes } in tried {
+        let card = rules.cases.get(*case).filter(|_| rules.cases.len() > 1).map_or("", |case| &case.card);
         let input = if card.is_empty() { input.clone() } else { format!("{card}, {input}") };
         for change in changes {
             let message = match &change.after {

@@ -15,7 +15,8 @@ use vllm::{At, CaseAnswer, Changed, Outcome, Rules, RulesDiff};
 pub struct WithChanges<'a> {
     #[serde(flatten)]
     pub rules: &'a Rules,
-    #[serde(skip)]
+    /// With --what-if: every input that was changed.
+    #[serde(rename = "what_if", skip_serializing_if = "<[_]>::is_empty")]
     pub tried: &'a [Tried],
 }
 
@@ -36,8 +37,8 @@ impl Show for WithChanges<'_> {
                 table.row([case.card.clone(), topic, chosen, at.map_or_else(String::new, place)]);
             }
         }
-        for (number, input, changes) in self.tried {
-            let card = self.rules.cases.get(*number).map_or("", |case| &case.card);
+        for Tried { case, input, changes } in self.tried {
+            let card = self.rules.cases.get(*case).map_or("", |case| &case.card);
             for change in changes {
                 let chosen = change.after.clone().unwrap_or_default();
                 table.row([card.to_owned(), format!("{input}: {}", change.topic), chosen, String::new()]);
