@@ -1,5 +1,6 @@
 //! The embedded cards, and how a name on the command line finds one.
 
+use crate::plain::plain;
 use crate::profile::{Profile, ProfileError};
 use crate::target::TargetId;
 use std::sync::OnceLock;
@@ -95,13 +96,6 @@ fn mentioning(words: &[&str]) -> Vec<Profile> {
     let mentions = |plain: &str| words.iter().any(|word| plain.contains(word));
     let texts = TEXTS.iter().zip(plain).filter(|(_, plain)| mentions(plain));
     texts.filter_map(|(text, _)| Profile::parse(text).ok()).collect()
-}
-
-/// Normalises a name: `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are the same.
-pub(crate) fn plain(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    out.extend(name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| char::from(byte.to_ascii_lowercase())));
-    out
 }
 
 /// Removes the vendor and the series: `AMD Radeon RX 9070 XT`, `9070xt` and `rx-9070-xt` are the same card.

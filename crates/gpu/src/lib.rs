@@ -8,21 +8,25 @@
 
 pub mod arch;
 pub mod cards;
+mod cuda_attributes;
 pub mod cuda_occupancy;
 mod limits;
 mod listing;
+mod number;
 mod nvidia;
 mod nvidia_profiles;
 pub mod occupancy;
+mod plain;
 pub mod profile;
 pub mod target;
 
 pub use arch::{Arch, How, Taken, UnknownArch};
-pub(crate) use cards::plain;
 pub use cards::{all, find};
+pub use cuda_attributes::CUDA_ATTRIBUTES;
 pub use limits::{Limits, limits};
 pub use listing::{Listed, generation, listed, reference, title};
+pub use number::Number;
 pub use nvidia::{nvidia_names, nvidia_target};
-pub use nvidia_profiles::{CUDA_ATTRIBUTES, nvidia_profile, nvidia_profiles};
-pub use profile::{Number, Profile, ProfileError};
+pub use nvidia_profiles::{nvidia_profile, nvidia_profiles};
+pub use profile::{Profile, ProfileError};
 pub use target::{TargetId, processor_in, processors_in};

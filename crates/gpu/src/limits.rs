@@ -3,7 +3,8 @@
 //!
 //! A peak rate that was not published, or whose page could not be read, is absent. Results that need it are left out.
 
-use crate::profile::{Number, Profile};
+use crate::number::Number;
+use crate::profile::Profile;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -83,7 +84,7 @@ fn of(card: &Profile) -> Limits {
 
 fn nvidia(name: &str) -> Option<Limits> {
     let target = crate::nvidia_target(name)?;
-    let key = crate::plain(name);
+    let key = crate::plain::plain(name);
     let key = key.strip_prefix("nvidia").unwrap_or(&key);
     let key = key.strip_prefix("geforce").unwrap_or(key);
     let number = |value: i64, unit: i64, origin: &str| {

@@ -1,6 +1,7 @@
 //! Lists every known card for readers: its name as printed on the box, its aliases, and its generation.
 
-use crate::{TargetId, all, nvidia_target, plain};
+use crate::plain::plain;
+use crate::{TargetId, all, nvidia_target};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {

@@ -1,6 +1,6 @@
 //! NVIDIA cards by product name, with their compute capability (NVIDIA, "CUDA GPU compute capability").
 
-/// The name as normalised by [`plain`](crate::plain), and its target.
+/// The name as normalised by [`plain`](crate::plain::plain), and its target.
 const CARDS: &[(&str, &str)] = &[
     ("gtx1050", "sm_61"),
     ("gtx1060", "sm_61"),
@@ -47,7 +47,7 @@ const CARDS: &[(&str, &str)] = &[
 
 /// The target of a card, by its product name: `rtx-4090`, `RTX 4070 Ti Super`, `NVIDIA H100 PCIe`.
 pub fn nvidia_target(name: &str) -> Option<&'static str> {
-    let key = crate::plain(name);
+    let key = crate::plain::plain(name);
     let key = key.strip_prefix("nvidia").unwrap_or(&key);
     let key = key.strip_prefix("geforce").or_else(|| key.strip_prefix("tesla")).unwrap_or(key);
     let exact = CARDS.iter().find(|(known, _)| *known == key);

@@ -1,16 +1,11 @@
 //! One card: the properties that its HIP or CUDA runtime would report, each with its origin.
 
 use crate::arch::{Arch, Nvidia};
+use crate::cuda_attributes;
+use crate::number::Number;
 use crate::target::{TargetError, TargetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Number {
-    pub value: i64,
-    pub origin: String,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,7 +94,9 @@ impl Profile {
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {
         let mut profile: Profile = toml::from_str(text).map_err(|e| ProfileError::Toml(e.to_string()))?;
         if profile.is_nvidia() {
-            crate::nvidia_profiles::complete(&mut profile)?;
+            let arch = profile.gcn_arch_name.clone();
+            let missing = |property| ProfileError::Missing { card: profile.name.clone(), property };
+            cuda_attributes::complete(&arch, &mut profile.properties).map_err(missing)?;
         }
         profile.check()?;
         Ok(profile)

@@ -71,7 +71,7 @@ pub fn fetch(cache: &Cache, version: Option<&str>) -> Result<Index, VllmError> {
     if place.exists() {
         files::remove_dir_all(&place).map_err(at(&place))?;
     }
-    std::fs::rename(&staging, &place).map_err(at(&place))?;
+    files::rename(&staging, &place).map_err(at(&place))?;
     drop(lock);
     Ok(index)
 }
