@@ -128,12 +128,20 @@ impl Screen<'_> {
         let text = |message: Message| self.lang.say(&message);
         let label = |speed: &Speed| phase(self.lang, speed.phase);
         let wide = answer.speed.iter().map(|speed| label(speed).width()).max().unwrap_or(7);
+        let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), rate);
+        let now = |speed: &Speed| number(speed.now.map(|now| now.median));
+        let most = |speed: &Speed| number(speed.limit.as_ref().map(|limit| limit.value));
+        // Two spaces before the longest number: a small model on a large card reaches millions of tokens per second.
+        let column = |values: &dyn Fn(&Speed) -> String| {
+            answer.speed.iter().map(|speed| values(speed).width() + 2).max().unwrap_or(9).max(9)
+        };
+        let (now_wide, most_wide) = (column(&now), column(&most));
         let row = |name: &str, now: &str, most: &str, share: &str, bar: &str| {
             format!(
                 "{}{}{}{}  {}  ",
                 left(name, wide),
-                right(now, 9),
-                right(most, 9),
+                right(now, now_wide),
+                right(most, most_wide),
                 right(share, 7),
                 left(bar, CELLS + 2)
             )
@@ -146,12 +154,10 @@ impl Screen<'_> {
             "",
         );
         let mut out = format!("{head}{}\n", text(say!("why-head-limit")));
-        let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), rate);
         for speed in &answer.speed {
             let share = speed.share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", share * 100.0));
-            let now = number(speed.now.map(|now| now.median));
             let bar = speed.share.map(bar).unwrap_or_default();
-            let begin = row(&label(speed), &now, &number(speed.limit.as_ref().map(|limit| limit.value)), &share, &bar);
+            let begin = row(&label(speed), &now(speed), &most(speed), &share, &bar);
             let room = self.width.saturating_sub(begin.width()).max(16);
             for (at, line) in wrap(&self.limit(speed), room).iter().enumerate() {
                 let begin = if at == 0 { begin.clone() } else { " ".repeat(begin.width()) };
