@@ -294,6 +294,11 @@ fn start_again(run: &mut FixRun, control: &Control, change: &Change, at: &Endpoi
         Err(why) => {
             (run.state, run.pid) = (State::NotRestored, None);
             run.failed = Some(why);
+            if let Control::Service(service, _) = control {
+                let unit = &service.systemd.unit;
+                let restart = if unit.of_user { "systemctl --user restart {}" } else { "systemctl restart {}" };
+                run.undo = CommandLine::new(restart, [&unit.name]).to_string();
+            }
         }
     }
 }

@@ -61,7 +61,11 @@ fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
             None => bail!("why-needs-gpu", path),
         },
     };
-    let code = card.code.clone().or_else(shipped);
+    // A library without code for the card says nothing about the one that a server will load.
+    let fits = |(_, targets): &(String, Vec<String>)| {
+        targets.iter().any(|known| known.split(':').next() == card.target.as_deref())
+    };
+    let code = shipped().filter(fits);
     let mut facts = gather::expected(&header, &name, why::Card { code, ..card });
     kernel_census::count(&mut facts, context);
     let mut answer = why::Answer::of(&facts, [None, None], None);
