@@ -51,7 +51,13 @@ pub fn ask(question: &Question, python: &Python) -> Result<Rules, VllmError> {
     for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME", "VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "HF_HOME"] {
         command.env(name, dir);
     }
-    for name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "VLLM_NO_USAGE_STATS", "DO_NOT_TRACK", "TVM_FFI_DISABLE_TORCH_C_DLPACK"] {
+    for name in [
+        "HF_HUB_OFFLINE",
+        "TRANSFORMERS_OFFLINE",
+        "VLLM_NO_USAGE_STATS",
+        "DO_NOT_TRACK",
+        "TVM_FFI_DISABLE_TORCH_C_DLPACK",
+    ] {
         command.env(name, "1");
     }
     // Plugins of other packages would change the platform.
@@ -66,7 +72,8 @@ pub fn ask(question: &Question, python: &Python) -> Result<Rules, VllmError> {
     let output = enter.output(&mut command).map_err(VllmError::Sandbox)?;
     let last = || {
         let text = String::from_utf8_lossy(&output.stderr);
-        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().chars().take(500).collect()
+        let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        format!("{line} ({})", output.status).chars().take(500).collect()
     };
     if !answered.is_file() {
         return Err(VllmError::NoAnswer { said: last() });
