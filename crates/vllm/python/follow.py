@@ -10,7 +10,7 @@ SELECTORS = (
     ("linear", re.compile(r"^(init|choose)_\w*linear_kernel$")),
 )
 # Functions that only hand on what they were given, and files that decide nothing.
-CARRIERS = re.compile(r"^(get_(current_vllm|cached_comp)\w*|get_path|get_class|get_name|init_logger|wrapper)$")
+CARRIERS = re.compile(r"^(get_(current_vllm|cached_comp)\w*|get_path|get_class|get_name|get_device_capability|get_supported\w*|init_logger|wrapper)$")
 ASIDE = ("/vllm/logger.py", "/vllm/distributed/parallel_state.py", "/vllm/model_executor/custom_op.py")
 PLAIN = (bool, int, str, type(None))
 

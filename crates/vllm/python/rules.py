@@ -316,7 +316,8 @@ def gemms(model, config, tokens, sources):
                 function(x, weight, extra)
                 row["chosen"] = "torch.nn.functional.linear"
             except stand_in.Called as call:
-                row["chosen"] = call.name
+                # A question about the device is no kernel: its answer would decide.
+                row["unknown" if call.name.rsplit(".", 1)[-1].startswith("get_") else "chosen"] = call.name
             except Exception as error:
                 row["unknown"] = f"{type(error).__name__}: {error}"[:500]
             finally:

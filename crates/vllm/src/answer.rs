@@ -227,7 +227,7 @@ impl CaseAnswer {
             out.insert(topic.to_owned(), names.join("; "));
         }
         for gemm in &self.gemms {
-            let chosen = gemm.chosen.clone().or_else(|| gemm.unknown.clone()).unwrap_or_default();
+            let chosen = gemm.chosen.clone().unwrap_or_else(|| "?".to_owned());
             out.insert(format!("{} {}x{} at {}", gemm.layer, gemm.m, gemm.k, gemm.tokens), chosen);
         }
         if let Some(cache) = &self.cache {

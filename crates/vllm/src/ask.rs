@@ -72,7 +72,8 @@ pub fn ask(question: &Question, python: &Python) -> Result<Rules, VllmError> {
     let output = enter.output(&mut command).map_err(VllmError::Sandbox)?;
     let last = || {
         let text = String::from_utf8_lossy(&output.stderr);
-        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().chars().take(500).collect()
+        let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        format!("{line} ({})", output.status).chars().take(500).collect()
     };
     if !answered.is_file() {
         return Err(VllmError::NoAnswer { said: last() });

@@ -77,8 +77,9 @@ const MOST: usize = 16;
 /// The same case with one input changed: each boolean variable that a choice read, and each optional package.
 pub fn flips(case: &Case, answer: &CaseAnswer) -> Vec<(String, Case)> {
     let mut names: BTreeMap<&str, bool> = BTreeMap::new();
-    for asked in answer.choices.iter().flat_map(|choice| &choice.asked).filter(|asked| asked.kind == "environment") {
+    for asked in answer.choices.iter().flat_map(|choice| &choice.asked) {
         match asked.value.as_str() {
+            _ if !matches!(asked.kind.as_str(), "environment" | "set") => None,
             "true" => names.insert(&asked.name, true),
             "false" => names.insert(&asked.name, false),
             _ => None,

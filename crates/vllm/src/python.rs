@@ -74,7 +74,7 @@ fn root(wanted: &str) -> Result<PathBuf, VllmError> {
     let found = if wanted.contains('/') || path.is_dir() {
         std::path::absolute(path).map_err(at(path))?
     } else {
-        let missing = || VllmError::Io { path: wanted.into(), source: std::io::ErrorKind::NotFound.into() };
+        let missing = || VllmError::NoRuntime { name: wanted.to_owned() };
         runtime::Cache::from_env().root(wanted).ok_or_else(missing)?
     };
     Ok(found)

@@ -1,4 +1,4 @@
-//! `explain vllm`, tuning tables and Triton caches: what needs no vLLM. `cargo xtask deep vllm` compares the answers of
+//! `explain vllm`, tuning tables and Triton caches: what needs no vLLM. docs/measurements/vllm.md compares the answers of
 //! a real vLLM with direct calls of its functions.
 
 use std::fs;

@@ -72,3 +72,5 @@ vllm-tables-card = --model needs --gpu: tuning tables are made for one card
 vllm-system = `explain vllm` runs vLLM in a sandbox. { $only }
 vllm-pip = pip could not install vLLM: { $said }
 vllm-fetching = fetching vLLM and torch from PyPI (about 1 GB to download, 3 GB unpacked)
+vllm-config = { $path } is not valid JSON (line { $line }, column { $column })
+vllm-no-runtime = there is no runtime "{ $name }" in the cache. `whichkernel runtime fetch vllm` fetches one

@@ -72,3 +72,5 @@ vllm-tables-card = --model には --gpu が必要です。チューニング表�
 vllm-system = `explain vllm` はサンドボックスで vLLM を実行します。{ $only }
 vllm-pip = pip で vLLM をインストールできませんでした: { $said }
 vllm-fetching = PyPI から vLLM と torch を取得しています（ダウンロード約 1 GB、展開後 3 GB）
+vllm-config = { $path } は有効な JSON ではありません（{ $line } 行 { $column } 列）
+vllm-no-runtime = キャッシュにランタイム「{ $name }」がありません。`whichkernel runtime fetch vllm` で取得できます

@@ -180,9 +180,13 @@ impl Tuned {
     }
 
     fn aiter(&mut self, files: &[PathBuf], shapes: &Shapes, short: &dyn Fn(&Path) -> String) {
+        // A folder may have the tables of some families only; nothing is said about the others.
+        let name = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).and_then(aiter::family);
+        let present: BTreeSet<String> = files.iter().filter_map(name).collect();
         let mut rows: Vec<(aiter::Wanted, TunedShape)> = shapes
             .aiter()
             .into_iter()
+            .filter(|(_, family, _)| present.contains(family))
             .map(|(layer, family, wanted)| {
                 let row = TunedShape::new(&layer, wanted.text(), &family);
                 (wanted, row)

@@ -31,6 +31,9 @@ pub struct TritonCache {
     pub kernels: Vec<TritonKernel>,
     /// Files that could not be read, with the reason.
     pub unreadable: Vec<String>,
+    /// The same as errors, for readers of other languages.
+    #[serde(skip)]
+    errors: Vec<say::Error>,
 }
 
 impl Answer for TritonCache {
@@ -112,13 +115,17 @@ pub fn run(dir: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> 
         card: card.as_ref().map(|card| card.name.clone()),
         kernels: Vec::new(),
         unreadable: Vec::new(),
+        errors: Vec::new(),
     };
     let wanted = args.wanted()?.map(|arch| arch.in_order().first().map_or_else(String::new, |name| (*name).to_owned()));
     for (code, json) in entries(dir) {
         match kernel(dir, &code, &json, card.as_ref()) {
             Ok(kernel) if wanted.as_ref().is_some_and(|target| *target != kernel.target) => {}
             Ok(kernel) => answer.kernels.push(kernel),
-            Err(error) => answer.unreadable.push(error.to_string()),
+            Err(error) => {
+                answer.unreadable.push(error.to_string());
+                answer.errors.push(error);
+            }
         }
     }
     if answer.kernels.is_empty() && answer.unreadable.is_empty() {
@@ -322,7 +329,8 @@ impl Show for TritonCache {
             let count = self.kernels.len();
             out += &format!("\n{}\n", lang.say(&say!("triton-summary", fits, count, card)));
         }
-        for file in &self.unreadable {
+        for error in &self.errors {
+            let file = crate::context::said(error, lang);
             out += &format!("{}\n", lang.say(&say!("vllm-tables-unreadable", file)));
         }
         out

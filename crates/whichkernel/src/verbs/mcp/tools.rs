@@ -88,6 +88,9 @@ pub const TOOLS: &[Offered] = &[
             "hash",
             "against",
             "gpu",
+            "model",
+            "tp",
+            "fits",
         ],
         answers: &[
             "inspect",
@@ -100,6 +103,8 @@ pub const TOOLS: &[Offered] = &[
             "inspect-fingerprint",
             "inspect-directory",
             "gemm-lint",
+            "tuning-tables",
+            "triton",
             "inspect-process",
             "many",
         ],

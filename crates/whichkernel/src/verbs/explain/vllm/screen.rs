@@ -90,12 +90,18 @@ fn of_choice(key: &'static str, choice: &Choice, lang: &Lang) -> Vec<(&'static s
         let place = format!("{}  {}", table::place(&line.at), line.at.text);
         rows.push(("", lang.say(&say!("vllm-decided", place)).into()));
     }
-    let names: Vec<String> = choice
-        .asked
-        .iter()
-        .filter(|asked| asked.kind == "environment")
-        .map(|asked| format!("{}={}", asked.name, asked.value))
-        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for asked in &choice.asked {
+        let text = match (asked.kind.as_str(), asked.value.as_str()) {
+            ("environment", value) => format!("{}={value}", asked.name),
+            // The rule asks whether the variable is set at all, and it is not.
+            ("set", "false") => format!("{}=", asked.name),
+            _ => continue,
+        };
+        if !names.contains(&text) {
+            names.push(text);
+        }
+    }
     if !names.is_empty() {
         rows.push(("", lang.say(&say!("vllm-depends", list = names.join(", "))).into()));
     }
