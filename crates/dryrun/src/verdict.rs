@@ -26,9 +26,9 @@ pub struct Played<'a> {
 
 impl Played<'_> {
     /// If another target's metadata was used, the host's choice is valid, but grids that depend on occupancy are not.
-    fn leave_out(&self, basis: Basis) -> Basis {
-        // Without any library before the run, each image is judged when it is loaded.
-        let known = self.described.ships || self.described.shipped.is_empty();
+    fn leave_out(&self, basis: Basis, loads: bool) -> Basis {
+        // Where no library was read before the run, each image was judged when the program loaded it.
+        let known = self.described.ships || (loads && self.described.shipped.is_empty());
         if known { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn of_map(cells: &[Cell], device: &Played<'_>, absent: &[String]) -> 
     let basis =
         Basis::listed(NAME, [device.target], Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
     let without = |basis: Basis, kind: &String| basis.without(kind.clone(), None, LeftOutWhy::NotAsked);
-    absent.iter().fold(device.leave_out(basis), without).completeness()
+    absent.iter().fold(device.leave_out(basis, false), without).completeness()
 }
 
 /// The reach of one cell.
@@ -138,7 +138,7 @@ impl Run<'_> {
         basis = self.values(basis);
         let mut known = BTreeSet::new();
         for device in devices.iter().filter(|device| known.insert(device.target)) {
-            basis = device.leave_out(basis);
+            basis = device.leave_out(basis, !outcome.traces.is_empty());
         }
         for file in &outcome.unjudged {
             let why = if file.targets.is_empty() { LeftOutWhy::Unreadable } else { LeftOutWhy::OtherTarget };

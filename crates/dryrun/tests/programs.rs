@@ -168,14 +168,37 @@ for name in sorted(glob.glob('/tmp/plan/*.thunk_sequence.txt')):
     print(open(name).read())
 ";
 
-/// Libraries of AMD's own packages that Debian does not have. XLA calls the first two at its start; a profiler and a
-/// monitor decide nothing.
-const ABSENT: [(&str, &str); 5] = [
-    ("librocprofiler-sdk.so.1", "int rocprofiler_force_configure(void *f) { return 1; }"),
-    ("libamd_smi.so.26", "int amdsmi_init(unsigned long f) { return 2; }"),
-    ("librocm_sysdeps_drm.so.2", ""),
-    ("librocm_sysdeps_drm_amdgpu.so.1", ""),
-    ("librocm_sysdeps_numa.so.1", ""),
+/// Libraries of AMD's own packages that Debian does not have, and the functions of them that XLA calls. All of them fail:
+/// a profiler and a monitor decide no launch.
+const ABSENT: [(&str, &[&str]); 5] = [
+    (
+        "librocprofiler-sdk.so.1",
+        &[
+            "rocprofiler_force_configure",
+            "rocprofiler_get_status_string",
+            "rocprofiler_get_timestamp",
+            "rocprofiler_start_context",
+            "rocprofiler_stop_context",
+            "rocprofiler_context_is_valid",
+            "rocprofiler_flush_buffer",
+        ],
+    ),
+    (
+        "libamd_smi.so.26",
+        &[
+            "amdsmi_init",
+            "amdsmi_status_code_to_string",
+            "amdsmi_get_socket_handles",
+            "amdsmi_get_processor_handles",
+            "amdsmi_get_processor_handle_from_bdf",
+            "amdsmi_get_pcie_info",
+            "amdsmi_get_xgmi_info",
+            "amdsmi_get_gpu_metrics_info",
+        ],
+    ),
+    ("librocm_sysdeps_drm.so.2", &[]),
+    ("librocm_sysdeps_drm_amdgpu.so.1", &[]),
+    ("librocm_sysdeps_numa.so.1", &[]),
 ];
 
 /// A kernel's name, grid, block and shared memory.
@@ -202,8 +225,9 @@ fn jax_launches_what_xla_planned() {
     let place = RunRoot::Tree { name: "debian-experimental".into(), root };
     let libraries = packages.join("rocm/lib");
     std::fs::create_dir_all(&libraries).expect("a directory");
-    for (name, code) in ABSENT {
+    for (name, functions) in ABSENT {
         let source = libraries.join(format!("{name}.c"));
+        let code: String = functions.iter().map(|function| format!("int {function}(void) {{ return 2; }}\n")).collect();
         std::fs::write(&source, code).expect("a file");
         let mut gcc = Command::new("gcc");
         gcc.args(["-shared", "-fPIC", "-o"]).args([&libraries.join(name), &source]).arg(format!("-Wl,-soname,{name}"));

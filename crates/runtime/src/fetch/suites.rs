@@ -73,15 +73,7 @@ pub const SUITES: &[Suite] = &[
             Part { name: "python", packages: &["python3", "libamd-comgr3"], split: false },
             Part {
                 name: "jax",
-                packages: &[
-                    "libhipfft0",
-                    "libhiprtc7",
-                    "libhipsolver1",
-                    "libhipsparse4",
-                    "libmiopen1",
-                    "librccl1",
-                    "librocm-smi64-7",
-                ],
+                packages: &["libhipfft0", "libhipsolver1", "libhipsparse4", "libmiopen1", "librccl1"],
                 split: false,
             },
         ],
