@@ -32,8 +32,10 @@ const STAGE: &str = "mnt";
 const OUTSIDE: [&str; 8] = ["proc", "dev", "sys", "tmp", "mnt", "root", "home", "run"];
 
 /// Parts of the real /sys that programs use and that say nothing about a card.
-const REAL: [&str; 12] = [
+const REAL: [&str; 13] = [
     "block",
+    // Types of perf events: without them, `watch` cannot place a uprobe on the program.
+    "bus/event_source",
     "dev",
     "devices",
     "firmware",
