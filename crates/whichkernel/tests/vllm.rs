@@ -6,12 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn whichkernel(arguments: &[&str], path: Option<&Path>) -> Output {
-    let mut command: Command = test_artifacts::alone(env!("CARGO_BIN_EXE_whichkernel"));
-    command.args(arguments).env("LANG", "C.UTF-8").env("LC_ALL", "C.UTF-8");
-    if let Some(path) = path {
-        command.env("PATH", path);
-    }
-    command.output().expect("run")
+    let program = env!("CARGO_BIN_EXE_whichkernel");
+    let mut command = match path {
+        // The command that starts a program apart is found on PATH too.
+        Some(path) => {
+            let mut command = Command::new(program);
+            command.env("PATH", path);
+            command
+        }
+        None => test_artifacts::alone(program),
+    };
+    command.args(arguments).env("LANG", "C.UTF-8").env("LC_ALL", "C.UTF-8").output().expect("run")
 }
 
 fn said(output: &Output) -> String {
