@@ -5,6 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
+/// Texts of commands that need a machine with a server or a GPU. No crate of the web page uses them.
+const NOT_ON_THE_PAGE: [&str; 3] = ["doctor", "live", "vllm"];
+
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let locales = Path::new(&root).join("locales");
@@ -15,10 +18,14 @@ fn main() {
         .collect();
     names.sort();
 
+    // The page must stay below a megabyte.
+    let page = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
+    let included: Vec<&String> =
+        names.iter().filter(|name| !page || !NOT_ON_THE_PAGE.contains(&name.as_str())).collect();
     let mut out = String::new();
     for language in ["en", "ja"] {
-        let _ = writeln!(out, "pub(crate) static {}: [File; {}] = [", language.to_uppercase(), names.len());
-        for name in &names {
+        let _ = writeln!(out, "pub(crate) static {}: [File; {}] = [", language.to_uppercase(), included.len());
+        for name in &included {
             let path = locales.join(language).join(format!("{name}.ftl"));
             println!("cargo::rerun-if-changed={}", path.display());
             let _ = writeln!(out, "    File::new({language:?}, {name:?}, include_str!({:?})),", path.display());

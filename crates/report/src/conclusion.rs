@@ -144,7 +144,7 @@ mod tests {
             LeftOutWhy::Refused,
         );
         let says = en(&basis.equality(0));
-        assert!(says.contains("1 without a result") && says.contains("2 of status"), "{says}");
+        assert!(says.contains("1 without a result") && says.contains("2 launches of status"), "{says}");
         let basis = Basis::new("source", ["a tree"], Rung::Declared, Unit::Launches, 4, 2).without(
             "status",
             Some(2),

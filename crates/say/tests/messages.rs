@@ -30,7 +30,7 @@ fn an_error_has_a_sentence_for_each_variant() {
     assert!(Unread::Magic { found: vec![1] }.to_string().contains("begins with [01]"));
     let short = Unread::Short { field: key!("gguf-field-tensor-name"), have: 7 };
     assert_eq!(short.to_string(), "the header ends at byte 7, in the middle of a tensor's name; the file is truncated");
-    let said = "ヘッダーがバイト 7 で、テンソルの名前の途中で終わっています。ファイルが途中で切れています";
+    let said = "ファイルが途中で切れています。ヘッダーがテンソルの名前の途中（バイト 7）で終わっています";
     assert_eq!(japanese(&short), said);
 }
 

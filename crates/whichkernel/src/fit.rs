@@ -38,7 +38,8 @@ pub fn fit(text: &str, width: Option<usize>) -> Cow<'_, str> {
 /// Wraps a command without breaking any word, even one longer than the line: a broken path could not be copied.
 pub fn unbroken(text: &str, room: usize) -> Vec<String> {
     let long = |word: &str| word.is_ascii() && visible(word) > room;
-    if !text.contains('\u{1b}') && !(text.is_ascii() && text.split(' ').any(long)) {
+    let has_long_word = text.is_ascii() && text.split(' ').any(long);
+    if !text.contains('\u{1b}') && !has_long_word {
         return wrap(text, room);
     }
     let mut lines: Vec<String> = Vec::new();

@@ -25,7 +25,6 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("evidence/src/observation.rs", "ledger_archive"),
     ("export/src/parquet/read.rs", "parquet"),
     ("export/src/timeline.rs", "launch_trace"),
-    ("findings/src/answers/catalog.rs", "catalog"),
     ("gguf/src/read.rs", "gguf"),
     ("isa/src/decode.rs", "isa"),
     ("launch/src/lines.rs", "record"),

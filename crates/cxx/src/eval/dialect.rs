@@ -35,7 +35,7 @@ pub struct Dialect {
     pub hands_out_memory: fn(&str) -> bool,
     /// The effect of a function that the sources do not define, by name.
     pub outside: fn(&str) -> Outside,
-    /// The launch configuration that a call of this function passes along with the function that it hands over.
+    /// The configuration that a call of this function passes along with the function that it hands over.
     pub configuration: fn(&str, &[Expr]) -> Option<ReadConfiguration>,
     /// How to display the number in a variable of this name; None to show the number itself.
     pub show: fn(&mut Machine<'_>, &str, i64) -> Option<String>,

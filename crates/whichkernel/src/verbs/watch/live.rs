@@ -81,7 +81,7 @@ struct Lines<'c> {
 
 impl<'c> Lines<'c> {
     fn new(args: &Args, context: &'c Context) -> Self {
-        let lines = args.format == Format::Text && !(stdout().is_terminal() && !dumb());
+        let lines = args.format == Format::Text && (dumb() || !stdout().is_terminal());
         Lines { context, lines, next: Instant::now(), said: 0 }
     }
 

@@ -87,7 +87,7 @@ pub fn packs(packs: &[(PathBuf, Pack)], context: &Context) -> String {
     let Some((first, _)) = packs.first() else { return String::new() };
     let names = packs.iter().take(SHOWN).map(|(path, pack)| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        context.lang.noted(&name.to_string(), &pack.key().to_string())
+        context.lang.noted(&name.to_string(), pack.key())
     });
     let mut names: Vec<String> = names.collect();
     if packs.len() > SHOWN {
