@@ -4,7 +4,7 @@
 /// in `locales/en` has the key and uses exactly these variables. Errors become messages inside it.
 ///
 /// ```
-/// assert_eq!(say::say!("gguf-text", offset = 8).to_string(), "the text at byte 8 is not UTF-8");
+/// assert_eq!(say::say!("gguf-text", offset = 8).to_string(), "the string at byte 8 is not UTF-8");
 /// ```
 /// ```compile_fail
 /// say::say!("gguf-no-such-sentence");
@@ -72,7 +72,7 @@ macro_rules! ensure {
 ///     // Said by what is inside.
 ///     Io(error) => error,
 /// }}
-/// assert_eq!(ReadError::Text { offset: 8, len: 2 }.to_string(), "the text at byte 8 is not UTF-8");
+/// assert_eq!(ReadError::Text { offset: 8, len: 2 }.to_string(), "the string at byte 8 is not UTF-8");
 /// ```
 #[macro_export]
 macro_rules! worded {

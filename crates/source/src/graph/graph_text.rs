@@ -255,7 +255,7 @@ mod tests {
     fn what_is_no_graph_is_told_by_its_line() {
         let told = |text: &str| Graph::parse(text).expect_err(text).to_string();
         assert!(
-            told("x = F32 4\ny = ADD F32 4 from x,z").starts_with("line 2 names z"),
+            told("x = F32 4\ny = ADD F32 4 from x,z").starts_with("line 2 refers to z"),
             "{}",
             told("y = ADD F32 4 from z")
         );
