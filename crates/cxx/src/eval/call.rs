@@ -150,6 +150,11 @@ impl<'p> Machine<'p> {
         if let Some(size) = self.size_of_array(full, args)? {
             return Ok(size);
         }
+        if self.starting
+            && let Some(value) = self.library_call(full, args, at)?
+        {
+            return Ok(value);
+        }
         let outside = self.outside(name);
         // The call may change what it is given, so its configuration is read first.
         let config = self.given_configuration(name, args, at)?;

@@ -70,6 +70,8 @@ impl Machine<'_> {
                 Value::array(vec![one; (*count).min(MAX_ITEMS)])
             }
             Ty::List(item) => Value::list(Vec::new(), item.clone()),
+            Ty::Map(key, held) => Value::map(Vec::new(), key.clone(), held.clone()),
+            Ty::Owner(_) => Value::Null,
             Ty::Named(name) => match *name {
                 sym::VECTOR => Value::Opaque(at),
                 sym::STRING => Value::Str("".into()),
@@ -181,6 +183,7 @@ impl Machine<'_> {
                 }
                 Ok(Value::list(values, item.clone()))
             }
+            Ty::Map(key, held) => self.initialise_map(key, held, items, init.span),
             Ty::Unknown | Ty::Named(_) => {
                 let mut values = Vec::with_capacity(items.len());
                 for (_, value) in items {
@@ -321,6 +324,7 @@ impl Machine<'_> {
             }
             Initial::Arguments(args) => self.construct(&ty, args, global.span),
             // Mutable state: a global starts as zero, but its current value is unknown.
+            Initial::None if self.starting => self.default_value(&ty, true, global.span),
             Initial::None => Ok(Value::Opaque(global.span)),
         }
     }
@@ -354,6 +358,8 @@ impl Machine<'_> {
                 let made = |size| Value::list(vec![fill; size], item.clone());
                 Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), made))
             }
+            Ty::Owner(_) | Ty::Map(..) if args.is_empty() => self.default_value(ty, true, at),
+            Ty::Owner(_) => args.first().map_or(Ok(Value::Null), |given| self.eval(given)),
             Ty::Named(name) if *name == sym::STRING && args.len() < 2 => match args.first() {
                 Some(text) => {
                     let value = self.eval(text)?;
