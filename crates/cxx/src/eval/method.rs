@@ -106,6 +106,13 @@ impl Machine<'_> {
             },
             [first, ..] => Some(*first),
         };
+        let found = match found {
+            Some(method) if method.body.is_none() && self.starting => {
+                let outside = instance.of.name.and_then(|of| program.outlined(of, name, method.params.len()));
+                outside.or(Some(method))
+            }
+            found => found,
+        };
         match found.filter(|method| method.body.is_some()) {
             // A context returns handles, whose contents do not affect decisions.
             Some(method) if instance.of.role != Role::Context || self.starting => {

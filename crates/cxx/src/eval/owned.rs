@@ -69,6 +69,14 @@ impl Machine<'_> {
                 [only] => Some(self.eval(only)?),
                 _ => None,
             },
+            "find_if" => match args {
+                [from, to, _] => match (self.decayed(from)?, self.decayed(to)?) {
+                    // Nothing is asked about an empty range.
+                    (Value::Ptr(from), Value::Ptr(to)) if from == to => Some(Value::Ptr(to)),
+                    _ => None,
+                },
+                _ => None,
+            },
             "fill_n" => {
                 let [from, count, value] = args else { return Ok(None) };
                 let (from, count, value) = (self.decayed(from)?, self.eval(count)?, self.eval(value)?);

@@ -337,6 +337,8 @@ pub struct Signature {
     pub attrs: u8,
     pub ret: Type,
     pub span: Span,
+    /// The struct of a method that is defined outside it: `void T::f() {...}`.
+    pub of: Option<Sym>,
 }
 
 /// A function as it appears in one unit.
