@@ -168,7 +168,7 @@ fn filled(machine: &Machine<'_>, object: &Rc<Agg>, path: &str, at: Span) -> Valu
             "features" => "VkPhysicalDeviceFeatures".to_owned(),
             _ => format!("{path}.{name}"),
         };
-        *slot = match slot {
+        *slot = match &*slot {
             Value::Agg(part) => match &part.shape {
                 Shape::Struct(_) => filled(machine, part, &path, at),
                 Shape::Array => {
