@@ -140,6 +140,13 @@ impl<'t> VulkanRules<'t> {
                 all.push((name.to_owned(), Some(value.to_owned())));
             }
         }
+        // The macros of the Vulkan headers apply to every unit.
+        let headers = VULKAN.vocabulary.prelude.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
+        for (name, value) in headers {
+            if !all.iter().any(|(known, _)| known == name) {
+                all.push((name.to_owned(), Some(value.to_owned())));
+            }
+        }
         if doubt.is_none() {
             doubt = match targets.compiled(&unit) {
                 Compiled::No => Some(say!("source-open-not-compiled")),

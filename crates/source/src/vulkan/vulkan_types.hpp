@@ -17,7 +17,6 @@ typedef void * PFN_vkSetDebugUtilsObjectNameEXT;
 #define VK_FALSE 0
 #define VK_NULL_HANDLE 0
 #define VK_WHOLE_SIZE (~0ULL)
-#define VK_SUCCESS 0
 #define VK_API_VERSION_1_0 4194304
 #define VK_API_VERSION_1_1 4198400
 #define VK_API_VERSION_1_2 4202496
