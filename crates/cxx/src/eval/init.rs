@@ -40,6 +40,7 @@ impl Machine<'_> {
                 let program = self.program;
                 let fields = &program.members(&instance.of).fields;
                 let mut items = Vec::with_capacity(fields.len());
+                let mut constructed = false;
                 for field in fields {
                     let value = match &field.init {
                         Some(init) => self.within(instance, |machine| match &init.kind {
@@ -54,19 +55,28 @@ impl Machine<'_> {
                         })?,
                         None => {
                             let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
-                            self.default_value(&ty, zero, at)?
+                            constructed |= self.starting && self.is_constructed(&ty);
+                            self.member_value(&ty, zero, at)?
                         }
                     };
                     items.push(value);
                 }
                 let value = Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items, item: None }));
-                if self.guesses() == guesses && self.is_start(&value) {
+                if !constructed && self.guesses() == guesses && self.is_start(&value) {
                     self.starts.insert(key, value.clone());
                 }
                 value
             }
             Ty::Array(item, count) => {
                 let one = self.default_value(item, zero, at)?;
+                // Items that own objects own different ones.
+                if self.starting && owns(&one) {
+                    let mut items = vec![one];
+                    while items.len() < (*count).min(MAX_ITEMS) {
+                        items.push(self.default_value(item, zero, at)?);
+                    }
+                    return Ok(Value::array(items));
+                }
                 Value::array(vec![one; (*count).min(MAX_ITEMS)])
             }
             Ty::List(item) => Value::list(Vec::new(), item.clone()),
@@ -204,6 +214,7 @@ impl Machine<'_> {
     fn at_its_end(&self, instance: &Instance, object: &Value, at: Span) -> Run<()> {
         if self.program.members(&instance.of).destroyed
             && instance.of.role == Role::Plain
+            && self.lasting != Some(Arc::as_ptr(&instance.of) as usize)
             && let Value::Agg(object) = object
         {
             for item in &object.items {
@@ -467,5 +478,14 @@ impl Machine<'_> {
 
     pub(super) fn drop_temporary(&mut self, place: MemoryPlace) {
         self.stack.truncate(place.root as usize);
+    }
+}
+
+/// Whether a new object points to objects that its constructor made.
+fn owns(value: &Value) -> bool {
+    match value {
+        Value::Ptr(_) => true,
+        Value::Agg(agg) => agg.items.iter().any(owns),
+        _ => false,
     }
 }

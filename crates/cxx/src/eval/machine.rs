@@ -13,6 +13,7 @@ use crate::syntax::ast::{Expr, Function, View};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{FxMap, FxSet, Sym};
+use crate::syntax::vocabulary::Role;
 use say::{Message, say};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -131,6 +132,8 @@ pub struct Machine<'p> {
     pub first_arrival: usize,
     pub arrived: usize,
     pub(super) blocks: Vec<Block>,
+    /// The struct of the object that is being made on the heap: its destructor does not run.
+    pub(super) lasting: Option<usize>,
     /// The most steps that one run may take.
     pub most_steps: u64,
     /// Extra steps for loops over known data, which can be long. All runs share them.
@@ -227,6 +230,7 @@ impl<'p> Machine<'p> {
             first_arrival: 0,
             arrived: 0,
             blocks: Vec::new(),
+            lasting: None,
             most_steps: MAX_STEPS,
             allowance: 0,
             builtins: builtin::table(program, dialect),
@@ -493,6 +497,14 @@ impl<'p> Machine<'p> {
             Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
             // An array is an address, hence true. The truth value of an object depends on its own operator.
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(true),
+            // A handle is true if it is not null.
+            Value::Agg(agg) if self.starting => match (&agg.shape, agg.items.first()) {
+                (Shape::Struct(of), Some(first)) if of.of.role == Role::Context => {
+                    let first = first.clone();
+                    self.truth(&first)
+                }
+                _ => None,
+            },
             Value::Ref(place) => {
                 let value = self.read(*place, Span::default());
                 self.truth(&value)

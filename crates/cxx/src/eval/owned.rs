@@ -4,12 +4,14 @@
 use super::init::MOST_IN_LIST;
 use super::machine::Machine;
 use super::records::Run;
+use super::types::MAX_ITEMS;
 use super::value::{MemoryPlace, Ty, Value};
 use crate::syntax::ast::{Binary, Designator, Expr, ExprKind, Name, TemplateArg};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 use say::say;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// The meaning of a type of `std` with these arguments.
@@ -22,15 +24,20 @@ impl Machine<'_> {
             "shared_ptr" | "unique_ptr" | "weak_ptr" => Ty::Owner(ty(0)?),
             "atomic" => ty(0)?.as_ref().clone(),
             "map" | "unordered_map" => Ty::Map(ty(0)?, ty(1)?),
-            "deque" | "list" => Ty::List(ty(0)?),
+            "deque" | "list" | "initializer_list" => Ty::List(ty(0)?),
             _ => return None,
         })
     }
 
     /// A new object on the heap.
     pub(super) fn allocate(&mut self, ty: &Ty, args: &[Expr], at: Span) -> Run<Value> {
-        let object = self.construct(ty, args, at)?;
-        Ok(Value::Ptr(self.global(object)))
+        let outer = self.lasting.take();
+        if let Ty::Struct(instance) = ty {
+            self.lasting = Some(Arc::as_ptr(&instance.of) as usize);
+        }
+        let object = self.construct(ty, args, at);
+        self.lasting = outer;
+        Ok(Value::Ptr(self.global(object?)))
     }
 
     /// Functions of `std` that make objects or run a function.
@@ -43,14 +50,14 @@ impl Machine<'_> {
             "make_shared" | "make_unique" => {
                 let Some([TemplateArg::Type(ty)]) = last.args.as_deref() else { return Ok(None) };
                 let ty = self.resolve(ty)?;
-                let object = match (&ty, args) {
+                Some(match (&ty, args) {
                     // Without a constructor, the object is zeroed.
                     (Ty::Struct(instance), []) if !self.has_constructor(instance) => {
-                        self.default_value(&ty, true, at)?
+                        let object = self.default_value(&ty, true, at)?;
+                        Value::Ptr(self.global(object))
                     }
-                    _ => self.construct(&ty, args, at)?,
-                };
-                Some(Value::Ptr(self.global(object)))
+                    _ => self.allocate(&ty, args, at)?,
+                })
             }
             // The function runs at once. Its effects are those of a thread that has ended.
             "async" => {
@@ -109,6 +116,30 @@ impl Machine<'_> {
 
     fn has_constructor(&self, instance: &super::value::Instance) -> bool {
         self.program.members(&instance.of).methods.iter().any(|method| Some(method.name) == instance.of.name)
+    }
+
+    /// The value of a member without an initialiser. The constructors of its objects run.
+    pub(super) fn member_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
+        match ty {
+            Ty::Struct(instance) if self.starting && self.has_constructor(instance) => self.construct(ty, &[], at),
+            Ty::Array(item, count) if self.starting && self.is_constructed(item) => {
+                let mut items = Vec::new();
+                for _ in 0..(*count).min(MAX_ITEMS) {
+                    items.push(self.member_value(item, zero, at)?);
+                }
+                Ok(Value::array(items))
+            }
+            _ => self.default_value(ty, zero, at),
+        }
+    }
+
+    /// Whether objects of this type are made by a constructor, which may give each one its own parts.
+    pub(super) fn is_constructed(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Struct(instance) => self.has_constructor(instance),
+            Ty::Array(item, _) => self.is_constructed(item),
+            _ => false,
+        }
     }
 
     /// Methods of owning pointers and of atomic numbers.

@@ -1,6 +1,6 @@
 // The part of the Vulkan headers (1.4.363) and of Vulkan-Hpp that ggml names, with the functions that the evaluator answers. Names
 // that begin with wk_ are answered in queries.rs. A type or a function that is missing here is unknown.
-namespace std { template <typename A, typename B> struct pair { A first; B second; }; }
+namespace std { template <typename A, typename B> struct pair { A first; B second; }; template <typename T> struct future { int state; void wait() {} void get() {} }; }
 typedef unsigned VkBool32; typedef unsigned VkFlags; typedef unsigned long VkDeviceSize; typedef int VkStructureType; typedef int VkResult;
 typedef int VkDriverId; typedef int VkComponentTypeKHR; typedef int VkScopeKHR; typedef int VkDeviceQueueCreateFlagBits;
 struct VkBaseOutStructure { int sType; void * pNext; };
@@ -264,7 +264,7 @@ struct TimelineSemaphoreSubmitInfo { void * pNext = nullptr; };
 struct ValidationFeaturesEXT { void * pNext = nullptr; };
 struct WriteDescriptorSet { void * pNext = nullptr; };
 // Handles. Calls that are not declared here have no effect that a decision sees, and an unknown result.
-struct Buffer { unsigned long size = 0; };
+struct Buffer { unsigned long handle = 0; unsigned long size = 0; };
 struct DeviceMemory { unsigned long handle = 0; };
 struct Fence { unsigned long handle = 0; };
 struct Semaphore { unsigned long handle = 0; };
@@ -290,6 +290,7 @@ struct BufferCreateInfo {
     void setPNext(void * next) { pNext = next; }
 };
 struct MemoryRequirements { unsigned long size; unsigned long alignment; unsigned memoryTypeBits; };
+struct MemoryAllocateInfo { unsigned long allocationSize; unsigned memoryTypeIndex; void * pNext; };
 struct MemoryType { unsigned propertyFlags; unsigned heapIndex; };
 struct MemoryHeap { unsigned long size; unsigned flags; };
 struct PhysicalDeviceMemoryProperties {
@@ -302,10 +303,21 @@ struct PipelineResult { Result result; Pipeline value; };
 struct ExecutableStatistic { const char * name; int format; };
 struct Device {
     unsigned long handle = 0;
-    Buffer createBuffer(const BufferCreateInfo & info) { Buffer made; made.size = info.size; return made; }
+    Buffer createBuffer(const BufferCreateInfo & info) { Buffer made; made.handle = wk_handle(); made.size = info.size; return made; }
     MemoryRequirements getBufferMemoryRequirements(const Buffer & buffer) {
         MemoryRequirements found; found.size = buffer.size; found.alignment = 16; found.memoryTypeBits = 0xffffffffu; return found;
     }
+    DeviceMemory allocateMemory(const MemoryAllocateInfo & info) { DeviceMemory made; made.handle = wk_handle(); return made; }
+    unsigned long getBufferAddress(const BufferDeviceAddressInfo & info) { return wk_handle() * 0x100000000; }
+    CommandPool createCommandPool(int info) { CommandPool made; made.handle = wk_handle(); return made; }
+    Fence createFence(int info) { Fence made; made.handle = wk_handle(); return made; }
+    Semaphore createSemaphore(int info) { Semaphore made; made.handle = wk_handle(); return made; }
+    Event createEvent(int info) { Event made; made.handle = wk_handle(); return made; }
+    ShaderModule createShaderModule(int info) { ShaderModule made; made.handle = wk_handle(); return made; }
+    PipelineLayout createPipelineLayout(int info) { PipelineLayout made; made.handle = wk_handle(); return made; }
+    DescriptorSetLayout createDescriptorSetLayout(int info) { DescriptorSetLayout made; made.handle = wk_handle(); return made; }
+    DescriptorPool createDescriptorPool(int info) { DescriptorPool made; made.handle = wk_handle(); return made; }
+    QueryPool createQueryPool(int info) { QueryPool made; made.handle = wk_handle(); return made; }
     std::vector<DescriptorSet> allocateDescriptorSets(const DescriptorSetAllocateInfo & info) {
         std::vector<DescriptorSet> made; made.resize(info.descriptorSetCount); return made;
     }

@@ -400,6 +400,9 @@ impl Parser<'_> {
             "nullptr_t",
             "remove_reference_t",
             "decay_t",
+            "future",
+            "weak_ptr",
+            "deque",
         ];
         fixed_width(name).is_some() || TYPES.contains(&self.interner.text(name))
     }
