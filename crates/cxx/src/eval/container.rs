@@ -5,7 +5,7 @@ use super::init::MOST_IN_LIST;
 use super::machine::Machine;
 use super::records::Run;
 use super::value::{Agg, MemoryPlace, Shape, Ty, Value};
-use crate::syntax::ast::{Binary, Expr};
+use crate::syntax::ast::{Binary, Expr, ExprKind};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
 use std::rc::Rc;
@@ -22,7 +22,10 @@ impl Machine<'_> {
         if length >= MOST_IN_LIST || self.exploring || self.program.text(name) != "push_back" {
             return Ok(false);
         }
-        let item = self.eval(item)?;
+        let item = match (&item.kind, of.as_deref()) {
+            (ExprKind::Init(_), Some(of)) if self.starting => self.initialise(of, item)?,
+            _ => self.eval(item)?,
+        };
         let item = self.as_item(of.as_deref(), item)?;
         self.append(place, item);
         Ok(true)

@@ -72,7 +72,7 @@ impl Parser<'_> {
     /// A name as a value, or a type name followed by constructor arguments.
     fn named(&mut self, start: Span) -> Parsed<Expr> {
         let tok = self.peek().filter(|tok| tok.kind == Kind::Ident || tok.is(sym::SCOPE)).ok_or(Stuck)?;
-        if self.starts_type() || self.braced_type() {
+        if self.starts_type() || self.qualified_type(&[sym::LBRACE]) {
             let mark = self.mark();
             let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
             let ty = self.constructed_type();
@@ -115,18 +115,6 @@ impl Parser<'_> {
         }
         let name = self.name()?;
         Ok(self.node(ExprKind::Name(Box::new(name)), start))
-    }
-
-    /// `space::Type{`: a known type behind a namespace that is not itself a type.
-    fn braced_type(&self) -> bool {
-        let mut at = 0;
-        while self.is_ident(at) && self.at_ahead(at + 1, sym::SCOPE) {
-            at += 2;
-        }
-        at > 0
-            && self.is_ident(at)
-            && self.at_ahead(at + 1, sym::LBRACE)
-            && self.ahead(at).is_some_and(|tok| self.is_type_name(tok.sym))
     }
 
     /// A type before `(...)` or `{...}`: no stars and no dimensions.
