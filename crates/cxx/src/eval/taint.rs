@@ -57,7 +57,6 @@ const PURE: &[&str] = &[
 
 impl Machine<'_> {
     pub(super) fn taint(&mut self, place: MemoryPlace, at: Span) {
-        if std::env::var_os("WKDBG").is_some() { eprintln!("TAINT {:?} {} <- {} | was {}", place, self.frames.last().map(|f| self.program.text(f.name)).unwrap_or(""), self.program.files.text(at).chars().take(150).collect::<String>(), format!("{:?}", self.peek(place)).chars().take(80).collect::<String>()); }
         self.write(place, Value::Opaque(at));
     }
 

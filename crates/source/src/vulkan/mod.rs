@@ -78,6 +78,8 @@ pub struct VulkanRules<'t> {
     program: Program,
     /// The unit with the backend's device and graph.
     unit: String,
+    /// Defines that the build files do not settle.
+    unsure: Vec<String>,
     /// Why no answer can be given: build files that are not understood, or a unit that is not compiled.
     doubt: Option<Message>,
 }
@@ -100,6 +102,7 @@ impl<'t> VulkanRules<'t> {
         let none = || RulesError::NoVulkan { tree: tree.label.clone() };
         let unit = unit.ok_or_else(none)?.to_owned();
         let mut doubt = None;
+        let mut unsure = Vec::new();
         let mut all: Vec<(String, Option<String>)> = Vec::new();
         let mut targets = Targets::default();
         if let Some(root) = preset::root(tree, &unit) {
@@ -117,8 +120,8 @@ impl<'t> VulkanRules<'t> {
             for name in asked {
                 if name.ends_with(FOUND) {
                     all.push((name, Some("1".to_owned())));
-                } else if doubt.is_none() && mentions(tree, &unit, &name) {
-                    doubt = Some(say!("source-open-vulkan-define", name));
+                } else {
+                    unsure.push(name);
                 }
             }
             let own = unit.rsplit_once('/').map(|(dir, _)| format!("{dir}/CMakeLists.txt"));
@@ -134,6 +137,7 @@ impl<'t> VulkanRules<'t> {
             all.extend(names.into_iter().map(|name| (name.to_owned(), Some("1".to_owned()))));
         }
         all.retain(|(name, _)| !defines.iter().any(|(given, _)| given == name));
+        unsure.retain(|name| !defines.iter().any(|(given, _)| given == name));
         all.extend(defines.iter().cloned());
         for (name, value) in [("__linux__", "1"), ("__x86_64__", "1"), ("NDEBUG", "1")] {
             if !all.iter().any(|(known, _)| known == name) {
@@ -141,7 +145,8 @@ impl<'t> VulkanRules<'t> {
             }
         }
         // The macros of the Vulkan headers apply to every unit.
-        let headers = VULKAN.vocabulary.prelude.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
+        let headers =
+            VULKAN.vocabulary.prelude.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
         for (name, value) in headers {
             if !all.iter().any(|(known, _)| known == name) {
                 all.push((name.to_owned(), Some(value.to_owned())));
@@ -159,7 +164,7 @@ impl<'t> VulkanRules<'t> {
         program.left_out = Arc::new(left_out(&targets, tree.paths().filter(|path| VULKAN.vocabulary.is_unit(path))));
         program.define_in(".cpp", &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
         program.load(tree, &unit)?;
-        Ok(VulkanRules { tree, program, unit, doubt })
+        Ok(VulkanRules { tree, program, unit, unsure, doubt })
     }
 
     /// Whether the backend's sources name an environment variable.
@@ -226,7 +231,7 @@ impl<'t> VulkanRules<'t> {
             Some(Stop::Abort { what, .. }) => what.strip_prefix(CHOSEN),
             _ => None,
         };
-        match (chosen, &self.doubt, &stop) {
+        match (chosen, &self.doubt(), &stop) {
             (Some(name), None, _) => {
                 let path = if name.starts_with("mul_mat_vec") { "mul_mat_vec" } else { "matmul" };
                 VulkanChoice {
@@ -240,6 +245,18 @@ impl<'t> VulkanRules<'t> {
             (None, _, Some(stop)) => open(card, kind, columns, &self.why(stop)),
             (None, _, None) => open(card, kind, columns, &say!("source-open-vulkan-none")),
         }
+    }
+
+    /// Why no answer can be given, if a file that was read so far names a define that is not settled.
+    fn doubt(&self) -> Option<Message> {
+        let named = |name: &&String| {
+            self.program
+                .interner
+                .get(name)
+                .is_some_and(|sym| self.program.files.iter().any(|file| file.toks.iter().any(|tok| tok.sym == sym)))
+        };
+        let open = || self.unsure.iter().find(named).map(|name| say!("source-open-vulkan-define", name));
+        self.doubt.clone().or_else(open)
     }
 
     fn why(&self, stop: &Stop) -> Message {
