@@ -248,7 +248,12 @@ impl<'p> Machine<'p> {
                 _ => self.argument(arg, param.is_some_and(|param| param.ty.reference))?,
             });
         }
-        for param in closure.lambda.params.iter().skip(args.len()) {
+        self.run_lambda(closure, values, at)
+    }
+
+    /// Runs a lambda with these arguments; defaults follow.
+    pub(super) fn run_lambda(&mut self, closure: &Rc<Closure>, mut values: Vec<Value>, at: Span) -> Run<Value> {
+        for param in closure.lambda.params.iter().skip(values.len()) {
             let Some(default) = &param.default else { break };
             values.push(self.eval(default)?);
         }

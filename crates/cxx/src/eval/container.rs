@@ -217,7 +217,7 @@ impl Machine<'_> {
     }
 
     /// The items between two positions of one array.
-    fn range(&self, from: MemoryPlace, to: MemoryPlace) -> Option<Vec<Value>> {
+    pub(super) fn range(&self, from: MemoryPlace, to: MemoryPlace) -> Option<Vec<Value>> {
         let last = |place: &MemoryPlace| place.steps().last().copied().map(i64::from);
         let (start, end) = (last(&from)?, last(&to)?);
         if from.moved(end - start)? != to {

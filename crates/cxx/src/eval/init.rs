@@ -200,7 +200,15 @@ impl Machine<'_> {
                     values.push(self.eval(value)?);
                 }
                 // An unknown type may interpret a list in its own way (order, size, truth value).
-                let known = !matches!(ty, Ty::Named(name) if self.program.text(*name) != "initializer_list");
+                let known = match ty {
+                    Ty::Named(name) => match self.program.text(*name) {
+                        "initializer_list" => true,
+                        // The items of `std::array a{...}` give its type.
+                        "array" => self.starting,
+                        _ => false,
+                    },
+                    _ => true,
+                };
                 Ok(if known { Value::array(values) } else { Value::Opaque(init.span) })
             }
             _ => match items.first() {
@@ -335,7 +343,10 @@ impl Machine<'_> {
             }
             Initial::Arguments(args) => self.construct(&ty, args, global.span),
             // Mutable state: a global starts as zero, but its current value is unknown.
-            Initial::None if self.starting => self.default_value(&ty, true, global.span),
+            Initial::None if self.starting && !global.external => match &ty {
+                Ty::Struct(_) if self.is_constructed(&ty) => self.construct(&ty, &[], global.span),
+                _ => self.default_value(&ty, true, global.span),
+            },
             Initial::None => Ok(Value::Opaque(global.span)),
         }
     }
@@ -348,6 +359,21 @@ impl Machine<'_> {
         }
         match ty {
             Ty::Struct(instance) if instance.of.role != Role::Foreign => self.construct_struct(instance, args, at),
+            // A range between two positions.
+            Ty::List(item) if self.starting && args.len() == 2 => {
+                let (from, to) = match args {
+                    [from, to] => (self.decayed(from)?, self.decayed(to)?),
+                    _ => return Ok(Value::Opaque(at)),
+                };
+                if let (Value::Ptr(from), Value::Ptr(to)) = (&from, &to) {
+                    let items = self.range(*from, *to);
+                    return Ok(items.map_or(Value::Opaque(at), |items| Value::list(items, item.clone())));
+                }
+                let fill = self.convert_to(item, to)?;
+                let size = self.settle(&from).and_then(|size| usize::try_from(size).ok());
+                let size = size.filter(|&size| size <= MOST_IN_LIST);
+                Ok(size.map_or(Value::Opaque(at), |size| Value::list(vec![fill; size], item.clone())))
+            }
             Ty::List(item) => {
                 let size = match args.first() {
                     Some(size) => self.eval(size)?,

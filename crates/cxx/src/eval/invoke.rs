@@ -267,7 +267,11 @@ impl<'p> Machine<'p> {
     /// Calls a function value.
     pub fn call_with(&mut self, function: &Value, values: Vec<Value>) -> Run<Value> {
         let at = Span::default();
-        let Value::Fn(found) = function else { return Ok(Value::Opaque(at)) };
+        let found = match function {
+            Value::Fn(found) => found,
+            Value::Lambda(closure) => return self.run_lambda(&closure.clone(), values, at),
+            _ => return Ok(Value::Opaque(at)),
+        };
         match self.pick((found.name, &[], found.view), (values.len(), &[]), &found.args, at)? {
             Some(index) => self.invoke(index, found.args.clone(), values, at),
             None => Err(Stop::Need(found.name)),

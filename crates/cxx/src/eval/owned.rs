@@ -84,6 +84,21 @@ impl Machine<'_> {
                 },
                 _ => None,
             },
+            "sort" | "stable_sort" => {
+                let (from, to, order) = match args {
+                    [from, to] => (from, to, None),
+                    [from, to, order] => (from, to, Some(order)),
+                    _ => return Ok(None),
+                };
+                let (Value::Ptr(from), Value::Ptr(to)) = (self.decayed(from)?, self.decayed(to)?) else {
+                    return Ok(None);
+                };
+                let order = match order {
+                    Some(order) => Some(self.eval(order)?),
+                    None => None,
+                };
+                self.sort(from, to, order.as_ref(), at)?
+            }
             "fill_n" => {
                 let [from, count, value] = args else { return Ok(None) };
                 let (from, count, value) = (self.decayed(from)?, self.eval(count)?, self.eval(value)?);
@@ -98,6 +113,36 @@ impl Machine<'_> {
             }
             _ => None,
         })
+    }
+
+    /// Sorts a range by insertion, as libstdc++ does for short ranges. None if it is not a range or too long.
+    fn sort(&mut self, from: MemoryPlace, to: MemoryPlace, order: Option<&Value>, at: Span) -> Run<Option<Value>> {
+        const SHORT: usize = 16;
+        let Some(items) = self.range(from, to).filter(|items| items.len() <= SHORT) else { return Ok(None) };
+        let mut sorted: Vec<Value> = Vec::with_capacity(items.len());
+        for item in items {
+            let mut position = sorted.len();
+            while let Some(before) = position.checked_sub(1).and_then(|before| sorted.get(before)).cloned() {
+                self.step(at)?;
+                let less = match order {
+                    Some(order) => self.call_with(order, vec![item.clone(), before])?,
+                    None => self.binary(Binary::Lt, &item, &before, at)?,
+                };
+                match self.truth(&less) {
+                    Some(true) => position -= 1,
+                    Some(false) => break,
+                    None => return Ok(None),
+                }
+            }
+            sorted.insert(position, item);
+        }
+        let mut place = from;
+        for item in sorted {
+            self.write(place, item);
+            let Some(next) = place.moved(1) else { return Ok(None) };
+            place = next;
+        }
+        Ok(Some(Value::Void))
     }
 
     /// Treats `std::ref(x)` as x.

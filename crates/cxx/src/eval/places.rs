@@ -134,6 +134,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn global_place(&mut self, index: u32) -> Run<MemoryPlace> {
+        let index = if self.starting { self.program.definition_of(index) } else { index };
         if let Some(&root) = self.global_slots.get(&index) {
             return Ok(MemoryPlace::new(root));
         }

@@ -263,7 +263,9 @@ impl Program {
     pub(crate) fn outlined(&self, of: Sym, name: Sym, params: usize) -> Option<&Function> {
         let all = self.outlined.get(&(of, name))?.iter().filter_map(|&index| self.function(index));
         let mut found = all.filter(|function| function.body.is_some() && function.params.len() == params);
-        found.next().filter(|_| found.next().is_none())
+        let first = found.next()?;
+        // A header is read once per unit.
+        found.all(|other| other.span == first.span).then_some(first)
     }
 
     pub fn function(&self, index: u32) -> Option<&Function> {
@@ -348,6 +350,18 @@ impl Program {
 
     pub fn globals_named(&self, name: Sym) -> &[u32] {
         self.global_names.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The variable that all units share with this one: the only definition of an `extern` variable, or the first copy
+    /// of a variable in a header.
+    pub(crate) fn definition_of(&self, index: u32) -> u32 {
+        let Some(global) = self.globals.get(index as usize).filter(|global| !global.internal) else { return index };
+        let all = self.globals_named(global.name).iter().filter_map(|&at| Some((at, self.globals.get(at as usize)?)));
+        let mut found = all.filter(|(_, other)| !other.internal && !other.external && other.space == global.space);
+        match found.next() {
+            Some((first, defined)) if found.all(|(_, other)| other.span == defined.span) => first,
+            _ => index,
+        }
     }
 
     pub(crate) fn look_for(&self, name: Sym) {

@@ -78,7 +78,9 @@ pub struct VulkanRules<'t> {
     program: Program,
     /// The unit with the backend's device and graph.
     unit: String,
-    /// Defines that the build files do not settle.
+    /// The user's CMake options and defines.
+    given: (Vec<(String, String)>, Vec<(String, Option<String>)>),
+    /// Defines that the build files do not settle. The program is read without them.
     unsure: Vec<String>,
     /// Why no answer can be given: build files that are not understood, or a unit that is not compiled.
     doubt: Option<Message>,
@@ -164,7 +166,15 @@ impl<'t> VulkanRules<'t> {
         program.left_out = Arc::new(left_out(&targets, tree.paths().filter(|path| VULKAN.vocabulary.is_unit(path))));
         program.define_in(".cpp", &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
         program.load(tree, &unit)?;
-        Ok(VulkanRules { tree, program, unit, unsure, doubt })
+        // The other units of the backend define variables that this one declares.
+        let dir = unit.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let beside = |path: &&str| path.rsplit_once('/').is_some_and(|(of, _)| of == dir) && path.ends_with(".cpp");
+        let built: Vec<&str> = tree.paths().filter(beside).filter(|path| !program.left_out.contains(*path)).collect();
+        for path in built {
+            program.load(tree, path)?;
+        }
+        let given = (cmake.to_vec(), defines.to_vec());
+        Ok(VulkanRules { tree, program, unit, given, unsure, doubt })
     }
 
     /// Whether the backend's sources name an environment variable.
@@ -223,6 +233,7 @@ impl<'t> VulkanRules<'t> {
                 self.program.define_function(self.tree, name)?;
             }
         }
+        self.with_each_define(card, shape, cells, &mut done)?;
         Ok(done)
     }
 
@@ -231,7 +242,7 @@ impl<'t> VulkanRules<'t> {
             Some(Stop::Abort { what, .. }) => what.strip_prefix(CHOSEN),
             _ => None,
         };
-        match (chosen, &self.doubt(), &stop) {
+        match (chosen, &self.doubt, &stop) {
             (Some(name), None, _) => {
                 let path = if name.starts_with("mul_mat_vec") { "mul_mat_vec" } else { "matmul" };
                 VulkanChoice {
@@ -247,16 +258,41 @@ impl<'t> VulkanRules<'t> {
         }
     }
 
-    /// Why no answer can be given, if a file that was read so far names a define that is not settled.
-    fn doubt(&self) -> Option<Message> {
+    /// Opens every answer that differs when a define that is not settled is set. Only defines that a file names count.
+    fn with_each_define(
+        &self,
+        card: &VulkanProfile,
+        shape: &Shape,
+        cells: &[(String, i64)],
+        done: &mut [VulkanChoice],
+    ) -> Result<(), RulesError> {
         let named = |name: &&String| {
             self.program
                 .interner
                 .get(name)
                 .is_some_and(|sym| self.program.files.iter().any(|file| file.toks.iter().any(|tok| tok.sym == sym)))
         };
-        let open = || self.unsure.iter().find(named).map(|name| say!("source-open-vulkan-define", name));
-        self.doubt.clone().or_else(open)
+        let names: Vec<&String> = self.unsure.iter().filter(named).collect();
+        let mut ways: Vec<Vec<&String>> = names.iter().map(|name| vec![*name]).collect();
+        if names.len() > 1 {
+            ways.push(names.clone());
+        }
+        for way in ways {
+            let mut defines = self.given.1.clone();
+            defines.extend(self.unsure.iter().map(|name| {
+                let set = way.contains(&name).then(|| "1".to_owned());
+                (name.clone(), set)
+            }));
+            let mut other = VulkanRules::open_with(self.tree, &self.given.0, &defines)?;
+            other.unsure.clear();
+            for (own, other) in done.iter_mut().zip(other.choices(card, shape, cells)?) {
+                if own.kernel != other.kernel && own.kernel.is_some() {
+                    let name = way.first().map_or("", |name| name.as_str());
+                    *own = open(card, &own.kind, own.columns, &say!("source-open-vulkan-define", name));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn why(&self, stop: &Stop) -> Message {

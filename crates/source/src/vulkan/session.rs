@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 /// A device is opened once; a graph of one node takes far fewer steps.
 const MOST_STEPS: u64 = 60_000_000;
-/// The size of each buffer, which holds every tensor of a question.
-const BUFFER: i64 = 1 << 31;
+/// The size of each buffer. It fits into the smallest heap of the stored cards.
+const BUFFER: i64 = 1 << 30;
 /// The distance of two tensors in a buffer: more than the largest alignment that a device asks for.
 const APART: i64 = 1 << 28;
 
