@@ -378,7 +378,7 @@ const EDITS: &[Edit] = &[
     },
     Edit {
         what: "another pipeline bound at the dispatch",
-        file: BACKEND,
+        file: "llama.cpp/ggml/src/ggml-vulkan/ggml-vulkan-common.h",
         replaced: &[(
             "buf.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline->pipeline);",
             "buf.bindPipeline(vk::PipelineBindPoint::eCompute, ctx->device->pipeline_matmul_split_k_reduce->pipeline);",

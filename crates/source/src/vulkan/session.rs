@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 /// A device is opened once; a graph of one node takes far fewer steps.
 const MOST_STEPS: u64 = 60_000_000;
+/// The most unknown conditions of which both branches are run.
+const MOST_UNKNOWN: usize = 4;
 /// The size of each buffer. It fits into the smallest heap of the stored cards.
 const BUFFER: i64 = 1 << 30;
 /// The distance of two tensors in a buffer: more than the largest alignment that a device asks for.
@@ -63,7 +65,37 @@ impl<'m, 'p> Session<'m, 'p> {
     /// Asks whether the device supports the operation, and computes a graph with it. A dispatch of a product ends the
     /// run with an abort; a run that ends otherwise dispatched none.
     pub fn run(&mut self, shape: &Shape, kind: &str, columns: i64) -> Run<()> {
+        let ended = self.run_both(shape, kind, columns, &[]);
+        self.machine.script.clear();
+        ended
+    }
+
+    /// Runs both branches of a condition that is unknown. If both dispatch the same pipeline, the condition does not matter.
+    fn run_both(&mut self, shape: &Shape, kind: &str, columns: i64, outcomes: &[bool]) -> Run<()> {
+        let unknown = match self.run_once(shape, kind, columns, outcomes) {
+            Err(Stop::Fork(unknown)) if outcomes.len() < MOST_UNKNOWN => unknown,
+            ended => return ended,
+        };
+        let mut chosen: Vec<String> = Vec::new();
+        for outcome in [true, false] {
+            let outcomes: Vec<bool> = outcomes.iter().copied().chain([outcome]).collect();
+            match self.run_both(shape, kind, columns, &outcomes) {
+                Err(Stop::Abort { at, what }) if what.starts_with(CHOSEN) => {
+                    if chosen.first() == Some(&what) {
+                        return Err(Stop::Abort { at, what });
+                    }
+                    chosen.push(what);
+                }
+                Err(Stop::Need(name)) => return Err(Stop::Need(name)),
+                _ => break,
+            }
+        }
+        Err(Stop::Fork(unknown))
+    }
+
+    fn run_once(&mut self, shape: &Shape, kind: &str, columns: i64, outcomes: &[bool]) -> Run<()> {
         let machine = &mut *self.machine;
+        machine.script.clear();
         machine.return_to(&self.opened);
         machine.reset(columns, columns);
         let mut stage = Stage::with_buffers(machine, self.buffers)?;
@@ -84,6 +116,7 @@ impl<'m, 'p> Session<'m, 'p> {
         set(machine, &mut graph, "size", Value::int(1));
         let graph = machine.global(graph);
         machine.reset(columns, columns);
+        machine.script = outcomes.to_vec();
         match call(machine, &self.backend, "graph_compute", vec![self.backend.clone(), Value::Ptr(graph)]) {
             // An abort that is not a dispatch is one of the program's own.
             Err(Stop::Abort { at, what }) if !what.starts_with(CHOSEN) => {
