@@ -357,7 +357,8 @@ const EDITS: &[Edit] = &[
             "        device->subgroup_size = subgroup_props.subgroupSize; device->properties.limits.maxComputeSharedMemorySize = 16384;",
         )],
         asked: ("gfx1201", "Q4_K", 512),
-        then: Nothing,
+        // 16 KiB hold (64 + 64) * (32 + 8) halves of the medium tile, but not (128 + 128) * (32 + 8) of the large one.
+        then: Kernel("matmul_quant_f16_f16acc_aligned_1"),
     },
     Edit {
         what: "the name of a pipeline",

@@ -1,5 +1,5 @@
 // The part of the Vulkan headers (1.4.363) and of Vulkan-Hpp that ggml names, with the functions that the evaluator answers. Names
-// that begin with wk_ are answered in queries.rs. A type or a function that is missing here is unknown.
+// that begin with wk_ are answered in dialect.rs. A type or a function that is missing here is unknown.
 namespace std { template <typename A, typename B> struct pair { A first; B second; }; template <typename T> struct future { int state; void wait() {} void get() {} }; }
 typedef unsigned VkBool32; typedef unsigned VkFlags; typedef unsigned long VkDeviceSize; typedef int VkStructureType; typedef int VkResult;
 typedef int VkDriverId; typedef int VkComponentTypeKHR; typedef int VkScopeKHR; typedef int VkDeviceQueueCreateFlagBits;
