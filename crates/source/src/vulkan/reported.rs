@@ -117,6 +117,8 @@ impl VulkanProfile {
     }
 }
 
+/// VK_SUBGROUP_FEATURE_ROTATE_BIT and VK_SUBGROUP_FEATURE_ROTATE_CLUSTERED_BIT.
+const ROTATIONS: i64 = 0x600;
 const HALF_DOT: &str = "VK_VALVE_shader_mixed_float_dot_product";
 const MATRICES: &str = "VK_KHR_cooperative_matrix";
 const BF16: &str = "VK_KHR_shader_bfloat16";
@@ -154,6 +156,12 @@ fn profile(file: &Value) -> Result<VulkanProfile, ReportedError> {
     own.target = target(&name);
     if let Some(kept) = stored_chip(&name) {
         for (key, fact) in kept.fields {
+            // An older vulkaninfo has no names for the newest operations and does not list them.
+            if let (Some(Fact::Number(own)), Fact::Number(kept)) = (own.fields.get_mut(&key), &fact)
+                && key.ends_with("upportedOperations")
+            {
+                *own |= kept & ROTATIONS;
+            }
             let known = key.split_once('.').is_some_and(|(of, field)| own.fact(of, field).is_some());
             if !known {
                 own.fields.insert(key, fact);
