@@ -81,7 +81,9 @@ fn type_text(machine: &Machine<'_>, ty: &Rc<Ty>) -> Option<String> {
         Ty::Float(32) | Ty::Float(64) | Ty::Void | Ty::Bool | Ty::Int(..) | Ty::Named(_) => {
             Some(machine.show(&Value::Type(ty.clone())))
         }
-        Ty::Float(_) | Ty::Array(..) | Ty::List(_) | Ty::Enum | Ty::Func | Ty::Unknown => None,
+        Ty::Float(_) | Ty::Array(..) | Ty::List(_) | Ty::Map(..) | Ty::Owner(_) | Ty::Enum | Ty::Func | Ty::Unknown => {
+            None
+        }
     }
 }
 

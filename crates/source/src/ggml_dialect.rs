@@ -48,6 +48,7 @@ pub static GGML: Dialect = Dialect {
         ("HIPBLAS_R_32F", 151),
         ("HIPBLAS_R_16B", 168),
     ],
+    undeclared: |_, _| None,
     // The compilers align these to four bytes.
     aligned: &[("half2", 4), ("nv_bfloat162", 4)],
     hands_out_memory: |name| name.contains("pool") && (name.starts_with("ggml_") || name.contains("alloc")),

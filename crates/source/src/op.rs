@@ -168,6 +168,12 @@ impl Stage {
         Ok(Stage { context, task, buffers, blank, slots: Vec::new() })
     }
 
+    /// A stage on buffers that the backend itself allocated.
+    pub(crate) fn with_buffers(machine: &mut Machine<'_>, buffers: [MemoryPlace; 2]) -> Run<Stage> {
+        let blank = machine.object("ggml_tensor")?;
+        Ok(Stage { context: None, task: None, buffers, blank, slots: Vec::new() })
+    }
+
     fn put(&mut self, machine: &mut Machine<'_>, slot: usize, value: Value) -> MemoryPlace {
         if let Some(&place) = self.slots.get(slot) {
             machine.write(place, value);

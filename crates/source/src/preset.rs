@@ -244,7 +244,7 @@ fn switched_on(vendor: Vendor) -> impl Iterator<Item = (String, String)> {
 }
 
 /// The outermost CMakeLists.txt above the dispatcher that is a project.
-fn root(tree: &Tree, dispatcher: &str) -> Option<String> {
+pub(crate) fn root(tree: &Tree, dispatcher: &str) -> Option<String> {
     let mut dirs: Vec<&str> = dispatcher.match_indices('/').filter_map(|(at, _)| dispatcher.get(..at)).collect();
     dirs.insert(0, "");
     let file = |dir: &str| if dir.is_empty() { "CMakeLists.txt".to_owned() } else { format!("{dir}/CMakeLists.txt") };

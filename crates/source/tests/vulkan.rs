@@ -1,63 +1,46 @@
 //! The rules of ggml's Vulkan backend in a real tree, evaluated.
 
-use source::{Shape, Tree, VulkanProfile, VulkanRules};
+use source::{Shape, Tree, VulkanChoice, VulkanProfile, VulkanRules};
+use std::collections::BTreeMap;
 
 fn tree() -> Option<Tree> {
     let path = test_artifacts::need("llama-cpp-sys-4-0.11.0")?;
     Some(Tree::open(path.to_str().expect("a plain path")).expect("a tree"))
 }
 
-/// Paths and pipelines from dry runs of ggml 0.27 on RADV, at 1 and 8 columns.
-#[test]
-fn vectors_take_the_pipeline_that_dry_runs_showed() {
-    let Some(tree) = tree() else { return };
-    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
-    let shape = Shape::MulMat { rows: 18944, k: 3584 };
-    for (card, kind, columns, wanted) in [
-        ("gfx1201", "Q4_K", 1, "mul_mat_vec_q4_k_q8_1_f32"),
-        ("gfx1201", "Q8_0", 1, "mul_mat_vec_q8_0_f32_f32"),
-        ("gfx1201", "Q8_0", 8, "mul_mat_vec_q8_0_q8_1_f32"),
-        ("gfx1201", "Q6_K", 8, "mul_mat_vec_q6_k_f32_f32"),
-        ("vega20", "Q8_0", 1, "mul_mat_vec_q8_0_q8_1_f32"),
-        ("navi10", "Q4_K", 1, "mul_mat_vec_q4_k_f32_f32"),
-        ("gfx1201", "F16", 1, "mul_mat_vec_f16_f32_f32"),
-    ] {
-        let card = VulkanProfile::find(card).expect("kept");
-        let choice = rules.choice(&card, &shape, kind, columns).expect("a choice");
-        assert_eq!(choice.kernel.as_deref(), Some(wanted), "{choice:?}");
-        assert_eq!(choice.path.as_deref(), Some("mul_mat_vec"));
+/// The lines of a table, by card and environment variable: type, columns, the expected text.
+type Lines<'a> = BTreeMap<(&'a str, &'a str), Vec<(String, i64, &'a str)>>;
+
+/// All cells of a card in one process per variable.
+fn cells(rules: &mut VulkanRules<'_>, shape: &Shape, key: (&str, &str), asked: &[(String, i64)]) -> Vec<VulkanChoice> {
+    let (card, variable) = key;
+    let mut card = VulkanProfile::find(card).expect("kept");
+    if !variable.is_empty() {
+        assert!(rules.reads(variable), "{variable}");
+        card.under(variable, "1");
     }
+    rules.choices(&card, shape, asked).expect("choices")
 }
 
-/// Pipelines from dry runs of ggml 0.27 on RADV above eight columns: halves or bytes, accumulator, tile.
-#[test]
-fn matrices_take_the_pipeline_that_dry_runs_showed() {
-    let Some(tree) = tree() else { return };
-    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
-    let shape = Shape::MulMat { rows: 8192, k: 2048 };
-    for (card, kind, columns, wanted) in [
-        ("gfx1201", "Q4_K", 9, "matmul_quant_f16_f16acc_aligned_0"),
-        ("gfx1201", "Q4_K", 290, "matmul_quant_f16_f16acc_aligned_2"),
-        ("gfx1201", "Q8_0", 9, "matmul_q8_0_q8_1_0"),
-        ("gfx1201", "Q8_0", 290, "matmul_q8_0_q8_1_2"),
-        ("navi21", "Q4_K", 9, "matmul_q4_k_q8_1_0"),
-        ("navi31", "Q4_K", 290, "matmul_q4_k_q8_1_2"),
-    ] {
-        let card = VulkanProfile::find(card).expect("kept");
-        let choice = rules.choice(&card, &shape, kind, columns).expect("a choice");
-        assert_eq!(choice.kernel.as_deref(), Some(wanted), "{choice:?}");
-        assert_eq!(choice.path.as_deref(), Some("matmul"));
+/// Compares every line with the answer of the tree. No answer may differ; returns the numbers of lines and of open ones.
+fn compare(rules: &mut VulkanRules<'_>, shape: &Shape, lines: Lines<'_>) -> (usize, usize) {
+    let (mut compared, mut open, mut different) = (0, 0, Vec::new());
+    for (key, lines) in lines {
+        let asked: Vec<(String, i64)> = lines.iter().map(|(kind, columns, _)| (kind.clone(), *columns)).collect();
+        for ((kind, columns, wanted), own) in lines.iter().zip(cells(rules, shape, key, &asked)) {
+            compared += 1;
+            match own.kernel.as_deref() {
+                Some(kernel) if kernel == *wanted => {}
+                Some(kernel) => different.push(format!("{key:?} {kind} {columns}: {kernel}, not {wanted}")),
+                None => {
+                    open += 1;
+                    println!("{key:?} {kind} {columns}: {:?}", own.undetermined.map(|why| why.to_string()));
+                }
+            }
+        }
     }
-}
-
-#[test]
-fn a_variable_of_the_environment_is_an_input() {
-    let Some(tree) = tree() else { return };
-    let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
-    let mut card = VulkanProfile::find("gfx1201").expect("kept");
-    assert!(card.under("GGML_VK_DISABLE_MMVQ"));
-    let choice = rules.choice(&card, &Shape::MulMat { rows: 18944, k: 3584 }, "Q4_K", 1).expect("a choice");
-    assert_eq!(choice.kernel.as_deref(), Some("mul_mat_vec_q4_k_f32_f32"));
+    assert!(different.is_empty(), "{} of {compared}: {different:#?}", different.len());
+    (compared, open)
 }
 
 /// Dry runs of Debian's ggml 0.27 on RADV 26.2.6 with the stand-in, with a model of llama-3.2-1b's shape.
@@ -68,19 +51,15 @@ const SELECTED: &str = include_str!("data/vulkan-dryrun.tsv");
 fn source_and_dry_run_agree_in_every_cell() {
     let Some(tree) = tree() else { return };
     let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
-    let (mut compared, mut different) = (0, Vec::new());
+    let mut lines = Lines::new();
     for line in SELECTED.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [card, kind, columns, kernel] = fields.as_slice() else { panic!("{line}") };
-        let card = VulkanProfile::find(card).expect("kept");
-        let shape = Shape::MulMat { rows: 8192, k: 2048 };
-        let choice = rules.choice(&card, &shape, kind, columns.parse().expect("a number")).expect("a choice");
-        compared += 1;
-        if choice.kernel.as_deref() != Some(*kernel) {
-            different.push(format!("{line}: {choice:?}"));
-        }
+        let of_card = lines.entry((card, "")).or_default();
+        of_card.push(((*kind).to_owned(), columns.parse().expect("a number"), kernel));
     }
-    assert!(compared > 80 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
+    let (compared, open) = compare(&mut rules, &Shape::MulMat { rows: 8192, k: 2048 }, lines);
+    assert!(compared > 80 && open == 0, "{open} of {compared} open");
 }
 
 /// The same dry runs under one environment variable each: path and pipeline of every cell.
@@ -90,22 +69,15 @@ const UNDER: &str = include_str!("data/vulkan-dryrun-environment.tsv");
 fn source_and_dry_run_agree_under_every_variable() {
     let Some(tree) = tree() else { return };
     let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
-    let (mut compared, mut different) = (0, Vec::new());
+    let mut lines = Lines::new();
     for line in UNDER.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [variable, card, kind, columns, kernel] = fields.as_slice() else { panic!("{line}") };
-        let mut card = VulkanProfile::find(card).expect("kept");
-        assert!(card.under(variable), "{variable}");
-        let shape = Shape::MulMat { rows: 8192, k: 2048 };
-        let choice = rules.choice(&card, &shape, kind, columns.parse().expect("a number")).expect("a choice");
-        compared += 1;
-        // Undetermined cells are reported, never wrong.
-        if choice.kernel.as_deref().is_some_and(|own| own != *kernel) {
-            different.push(format!("{line}: {choice:?}"));
-        }
-        assert!(choice.kernel.is_some(), "{line}: {choice:?}");
+        let of_card = lines.entry((card, variable)).or_default();
+        of_card.push(((*kind).to_owned(), columns.parse().expect("a number"), kernel));
     }
-    assert!(compared > 300 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
+    let (compared, open) = compare(&mut rules, &Shape::MulMat { rows: 8192, k: 2048 }, lines);
+    assert!(compared > 300 && open == 0, "{open} of {compared} open");
 }
 
 /// Dry runs of a model of qwen3-30b-a3b's shape: the pipelines of all expert products per length. Those of the last
@@ -116,22 +88,29 @@ const EXPERTS: &str = include_str!("data/vulkan-dryrun-experts.tsv");
 fn experts_take_the_pipelines_that_dry_runs_showed() {
     let Some(tree) = tree() else { return };
     let mut rules = VulkanRules::open(&tree).expect("a Vulkan backend");
-    let (mut compared, mut different) = (0, Vec::new());
+    let mut by_card: BTreeMap<&str, Vec<(&str, i64, &str)>> = BTreeMap::new();
     for line in EXPERTS.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [card, kind, columns, kernels] = fields.as_slice() else { panic!("{line}") };
-        let card = VulkanProfile::find(card).expect("kept");
-        let mut own = std::collections::BTreeSet::new();
-        for (rows, k) in [(768, 2048), (2048, 768)] {
-            for count in [1, columns.parse().expect("a number")] {
-                let shape = Shape::MulMatId { rows, k, experts: 128, used: 8 };
-                let choice = rules.choice(&card, &shape, kind, count).expect("a choice");
-                own.insert(choice.kernel.clone().unwrap_or_else(|| format!("{choice:?}")));
+        by_card.entry(card).or_default().push((kind, columns.parse().expect("a number"), kernels));
+    }
+    let (mut compared, mut different) = (0, Vec::new());
+    for (card, lines) in by_card {
+        let asked: Vec<(String, i64)> = lines
+            .iter()
+            .flat_map(|(kind, columns, _)| [1, *columns].map(|count| ((*kind).to_owned(), count)))
+            .collect();
+        let of_shape = [(768, 2048), (2048, 768)].map(|(rows, k)| {
+            cells(&mut rules, &Shape::MulMatId { rows, k, experts: 128, used: 8 }, (card, ""), &asked)
+        });
+        for (index, (kind, columns, kernels)) in lines.iter().enumerate() {
+            let of_line = of_shape.iter().flat_map(|cells| &cells[2 * index..2 * index + 2]);
+            let own: std::collections::BTreeSet<String> =
+                of_line.map(|cell| cell.kernel.clone().unwrap_or_else(|| format!("{cell:?}"))).collect();
+            compared += 1;
+            if own.iter().cloned().collect::<Vec<_>>().join(" ") != *kernels {
+                different.push(format!("{card} {kind} {columns} {kernels}: {own:?}"));
             }
-        }
-        compared += 1;
-        if own.iter().cloned().collect::<Vec<_>>().join(" ") != *kernels {
-            different.push(format!("{line}: {own:?}"));
         }
     }
     assert!(compared > 80 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());

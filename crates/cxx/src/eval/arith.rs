@@ -40,12 +40,20 @@ impl Machine<'_> {
                 let by = if op == Binary::Add { by } else { -by };
                 place.moved(by).map_or(Opaque(at), Ptr)
             }
+            (Pointer(ty, Some(a)), Pointer(_, Some(b))) if op == Binary::Sub => {
+                let size = if matches!(**ty, Ty::Void) { Some(1) } else { self.size_of(ty) };
+                match size.and_then(|size| i64::try_from(size).ok()).filter(|size| *size > 0) {
+                    Some(size) => Value::typed((a - b) / size, IntTy::I64),
+                    None => Opaque(at),
+                }
+            }
             (Pointer(_, Some(a)), Pointer(_, Some(b))) => addresses(op, *a, *b).unwrap_or(Opaque(at)),
             (Pointer(..), _) if matches!(op, Binary::Add | Binary::Sub) && !matches!(right, Pointer(..)) => {
                 self.beside(left, right, op == Binary::Sub)
             }
             (_, Pointer(..)) if op == Binary::Add => self.beside(right, left, false),
             (Fn(a), Fn(b)) => equality(op, a.name == b.name).unwrap_or(Opaque(at)),
+            (Str(a), Str(b)) if op == Binary::Add => Str(format!("{a}{b}").into()),
             (Str(a), Str(b)) => equality(op, a == b).unwrap_or(Opaque(at)),
             (Type(_), _) | (_, Type(_)) => Opaque(at),
             _ => Opaque(first_unknown(left, right, at)),

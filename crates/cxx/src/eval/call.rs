@@ -150,6 +150,11 @@ impl<'p> Machine<'p> {
         if let Some(size) = self.size_of_array(full, args)? {
             return Ok(size);
         }
+        if self.starting
+            && let Some(value) = self.library_call(full, args, at)?
+        {
+            return Ok(value);
+        }
         let outside = self.outside(name);
         // The call may change what it is given, so its configuration is read first.
         let config = self.given_configuration(name, args, at)?;
@@ -243,7 +248,12 @@ impl<'p> Machine<'p> {
                 _ => self.argument(arg, param.is_some_and(|param| param.ty.reference))?,
             });
         }
-        for param in closure.lambda.params.iter().skip(args.len()) {
+        self.run_lambda(closure, values, at)
+    }
+
+    /// Runs a lambda with these arguments; defaults follow.
+    pub(super) fn run_lambda(&mut self, closure: &Rc<Closure>, mut values: Vec<Value>, at: Span) -> Run<Value> {
+        for param in closure.lambda.params.iter().skip(values.len()) {
             let Some(default) = &param.default else { break };
             values.push(self.eval(default)?);
         }

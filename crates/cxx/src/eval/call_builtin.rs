@@ -208,7 +208,10 @@ impl Machine<'_> {
             },
             _ => {
                 let told = self.dialect.constants.iter().find(|(known, _)| *known == text);
-                told.map_or(Value::Opaque(at), |(_, number)| Value::int(*number))
+                match told {
+                    Some((_, number)) => Value::int(*number),
+                    None => (self.dialect.undeclared)(self, text).unwrap_or(Value::Opaque(at)),
+                }
             }
         })
     }

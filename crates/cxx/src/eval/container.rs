@@ -5,7 +5,7 @@ use super::init::MOST_IN_LIST;
 use super::machine::Machine;
 use super::records::Run;
 use super::value::{Agg, MemoryPlace, Shape, Ty, Value};
-use crate::syntax::ast::{Binary, Expr};
+use crate::syntax::ast::{Binary, Expr, ExprKind};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
 use std::rc::Rc;
@@ -22,7 +22,10 @@ impl Machine<'_> {
         if length >= MOST_IN_LIST || self.exploring || self.program.text(name) != "push_back" {
             return Ok(false);
         }
-        let item = self.eval(item)?;
+        let item = match (&item.kind, of.as_deref()) {
+            (ExprKind::Init(_), Some(of)) if self.starting => self.initialise(of, item)?,
+            _ => self.eval(item)?,
+        };
         let item = self.as_item(of.as_deref(), item)?;
         self.append(place, item);
         Ok(true)
@@ -40,6 +43,11 @@ impl Machine<'_> {
         match value {
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => {
                 let agg = agg.clone();
+                if let Some(Ty::Map(key, of)) = agg.item.as_deref()
+                    && let Some(result) = self.map_method(place, (key, of), method, args, at)?
+                {
+                    return Ok(Some(result));
+                }
                 self.sequence(place, (&agg.items, agg.item.clone()), method, args, at)
             }
             Value::Str(text) => {
@@ -79,6 +87,31 @@ impl Machine<'_> {
                 let index = self.eval(index)?;
                 let index = self.settle(&index).and_then(|index| usize::try_from(index).ok());
                 index.map_or(unknown, item)
+            }
+            "insert" | "assign" if self.starting && matches!(args.len(), 2 | 3) => {
+                let mut given = Vec::new();
+                for arg in args {
+                    given.push(self.decayed(arg)?);
+                }
+                let (mut kept, range) = match (method, given.as_slice()) {
+                    ("assign", [from, to]) => (Vec::new(), (from, to)),
+                    ("insert", [at, from, to]) => match at {
+                        Value::Ptr(at) if Some(*at) == place.and_then(|place| place.part(items.len())) => {
+                            (items.to_vec(), (from, to))
+                        }
+                        _ => return Ok(None),
+                    },
+                    _ => return Ok(None),
+                };
+                let (Value::Ptr(from), Value::Ptr(to)) = range else { return Ok(None) };
+                let Some(more) = self.range(*from, *to) else { return Ok(None) };
+                for value in more {
+                    kept.push(self.as_item(of.as_deref(), value)?);
+                }
+                if let Some(place) = place {
+                    self.write(place, listed(kept, of));
+                }
+                Value::Void
             }
             // Only insertion at the end is supported; this is how code builds lists.
             "insert" => {
@@ -184,7 +217,7 @@ impl Machine<'_> {
     }
 
     /// The items between two positions of one array.
-    fn range(&self, from: MemoryPlace, to: MemoryPlace) -> Option<Vec<Value>> {
+    pub(super) fn range(&self, from: MemoryPlace, to: MemoryPlace) -> Option<Vec<Value>> {
         let last = |place: &MemoryPlace| place.steps().last().copied().map(i64::from);
         let (start, end) = (last(&from)?, last(&to)?);
         if from.moved(end - start)? != to {

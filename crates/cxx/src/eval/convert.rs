@@ -142,6 +142,7 @@ impl Machine<'_> {
         let target = self.resolve(ty)?;
         Ok(match (&target, value) {
             (Ty::Ptr(_), Value::Int(0, 0, _)) => Value::Null,
+            (Ty::Ptr(to), Value::Int(address, 0, _)) if self.starting => Value::Pointer(to.clone(), Some(address)),
             (Ty::Ptr(to), Value::Pointer(_, address)) => Value::Pointer(to.clone(), address),
             (Ty::Ptr(_), value) => value,
             (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(..))) => match value {

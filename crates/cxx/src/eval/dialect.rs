@@ -28,6 +28,8 @@ pub struct Dialect {
     pub vocabulary: Vocabulary,
     pub builtins: &'static [(&'static str, Builtin)],
     pub constants: &'static [(&'static str, i64)],
+    /// The value of another name that the sources do not declare.
+    pub undeclared: fn(&mut Machine<'_>, &str) -> Option<Value>,
     /// Structs whose alignment differs from that of their fields.
     pub aligned: &'static [(&'static str, usize)],
     /// Whether a function of this name, which returns an untyped pointer, allocates memory. No decision depends on the
@@ -50,6 +52,7 @@ impl Dialect {
         vocabulary: Vocabulary::PLAIN,
         builtins: &[],
         constants: &[],
+        undeclared: |_, _| None,
         aligned: &[],
         hands_out_memory: |_| false,
         outside: |_| Outside::Unknown,

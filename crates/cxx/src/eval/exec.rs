@@ -108,6 +108,9 @@ impl Machine<'_> {
             Stmt::Each { slot, parts, by_ref, range, body } if parts.is_empty() => {
                 return self.each(*slot, *by_ref, range, body);
             }
+            Stmt::Each { parts, by_ref, range, body, .. } if self.starting => {
+                return self.each_bound(parts, *by_ref, range, body);
+            }
             Stmt::Each { range, .. } => return Err(self.unsure(range.span, say!("cxx-open-loop-binding"))),
             Stmt::Return(None, _) => return Ok(Flow::Return(Value::Void)),
             Stmt::Return(Some(value), at) => {
@@ -120,7 +123,8 @@ impl Machine<'_> {
             Stmt::Break => return Ok(Flow::Break),
             Stmt::Continue => return Ok(Flow::Continue),
             Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default | Stmt::Empty => {}
-            Stmt::Unparsed(at) => return Err(self.unsure(*at, say!("cxx-open-statement"))),
+            Stmt::Try(stmts, _) if self.starting => return self.block(stmts),
+            Stmt::Unparsed(at) | Stmt::Try(_, at) => return Err(self.unsure(*at, say!("cxx-open-statement"))),
         }
         Ok(Flow::On)
     }
@@ -194,6 +198,32 @@ impl Machine<'_> {
         Ok(Flow::On)
     }
 
+    /// `for (auto & [a, b] : range)`: the names are the fields of each item.
+    fn each_bound(&mut self, parts: &[u32], by_ref: bool, range: &Expr, body: &Stmt) -> Run<Flow> {
+        let unknown = |machine: &Self| machine.unsure(range.span, say!("cxx-open-loop-binding"));
+        let Some(whole) = self.place(range)? else { return Err(unknown(self)) };
+        let count = match self.peek(whole) {
+            Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => agg.items.len(),
+            _ => return Err(unknown(self)),
+        };
+        for index in 0..count {
+            self.step(range.span)?;
+            for (field, slot) in parts.iter().enumerate() {
+                let part = whole.part(index).and_then(|item| item.part(field));
+                let Some(part) = part.filter(|part| self.peek(*part).is_some()) else { return Err(unknown(self)) };
+                let value = if by_ref { Value::Ref(part) } else { self.read(part, range.span) };
+                let root = self.slot(*slot);
+                self.write(MemoryPlace::new(root), value);
+            }
+            match self.exec(body)? {
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::On | Flow::Continue => {}
+            }
+        }
+        Ok(Flow::On)
+    }
+
     fn declare(&mut self, var: &Var) -> Run<()> {
         self.step(var.span)?;
         if let Some(function) = self.function()
@@ -229,8 +259,8 @@ impl Machine<'_> {
             }
         }
         // The value of a static that is computed once is kept for all runs.
-        let kept =
-            var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
+        let computed = matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
+        let kept = var.is_static && (computed || self.starting);
         if kept {
             return self.declare_static(var, root);
         }
@@ -276,7 +306,11 @@ impl Machine<'_> {
             }
             Initial::None => {
                 let ty = self.resolve(&var.ty)?;
-                self.default_value(&ty, false, var.span)
+                match &ty {
+                    // An object with a constructor of its own.
+                    Ty::Struct(_) if self.starting && !var.is_static => self.construct(&ty, &[], var.span),
+                    _ => self.default_value(&ty, var.is_static && self.starting, var.span),
+                }
             }
         }
     }

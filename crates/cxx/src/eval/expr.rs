@@ -162,7 +162,11 @@ impl Machine<'_> {
             ExprKind::Throw => {
                 return Err(Stop::Abort { at: expr.span, what: self.program.files.text(expr.span) });
             }
-            ExprKind::Heap => Value::Opaque(expr.span),
+            ExprKind::New(ty, args) if self.starting => {
+                let ty = self.resolve(ty)?;
+                self.allocate(&ty, args, expr.span)?
+            }
+            ExprKind::New(..) | ExprKind::Heap => Value::Opaque(expr.span),
         })
     }
 
@@ -331,6 +335,13 @@ impl Machine<'_> {
     }
 
     fn index(&mut self, base: &Expr, index: &Expr, at: Span) -> Run<Value> {
+        if self.starting
+            && let Some(whole) = self.place(base)?
+            && let Some((key, held)) = self.map_at(whole)
+        {
+            let place = self.entry(whole, &key, &held, index)?;
+            return Ok(self.read(place, at));
+        }
         let number = self.eval(index)?;
         let base = match self.place(base)? {
             Some(place) => self.read(place, at),

@@ -40,6 +40,7 @@ impl Machine<'_> {
                 let program = self.program;
                 let fields = &program.members(&instance.of).fields;
                 let mut items = Vec::with_capacity(fields.len());
+                let mut constructed = false;
                 for field in fields {
                     let value = match &field.init {
                         Some(init) => self.within(instance, |machine| match &init.kind {
@@ -54,22 +55,33 @@ impl Machine<'_> {
                         })?,
                         None => {
                             let ty = self.within(instance, |machine| machine.resolve(&field.ty))?;
-                            self.default_value(&ty, zero, at)?
+                            constructed |= self.starting && self.is_constructed(&ty);
+                            self.member_value(&ty, zero, at)?
                         }
                     };
                     items.push(value);
                 }
                 let value = Value::Agg(Rc::new(Agg { shape: Shape::Struct(instance.clone()), items, item: None }));
-                if self.guesses() == guesses && self.is_start(&value) {
+                if !constructed && self.guesses() == guesses && self.is_start(&value) {
                     self.starts.insert(key, value.clone());
                 }
                 value
             }
             Ty::Array(item, count) => {
                 let one = self.default_value(item, zero, at)?;
+                // Items that own objects own different ones.
+                if self.starting && owns(&one) {
+                    let mut items = vec![one];
+                    while items.len() < (*count).min(MAX_ITEMS) {
+                        items.push(self.default_value(item, zero, at)?);
+                    }
+                    return Ok(Value::array(items));
+                }
                 Value::array(vec![one; (*count).min(MAX_ITEMS)])
             }
             Ty::List(item) => Value::list(Vec::new(), item.clone()),
+            Ty::Map(key, held) => Value::map(Vec::new(), key.clone(), held.clone()),
+            Ty::Owner(_) => Value::Null,
             Ty::Named(name) => match *name {
                 sym::VECTOR => Value::Opaque(at),
                 sym::STRING => Value::Str("".into()),
@@ -181,13 +193,22 @@ impl Machine<'_> {
                 }
                 Ok(Value::list(values, item.clone()))
             }
+            Ty::Map(key, held) => self.initialise_map(key, held, items, init.span),
             Ty::Unknown | Ty::Named(_) => {
                 let mut values = Vec::with_capacity(items.len());
                 for (_, value) in items {
                     values.push(self.eval(value)?);
                 }
                 // An unknown type may interpret a list in its own way (order, size, truth value).
-                let known = !matches!(ty, Ty::Named(name) if self.program.text(*name) != "initializer_list");
+                let known = match ty {
+                    Ty::Named(name) => match self.program.text(*name) {
+                        "initializer_list" => true,
+                        // The items of `std::array a{...}` give its type.
+                        "array" => self.starting,
+                        _ => false,
+                    },
+                    _ => true,
+                };
                 Ok(if known { Value::array(values) } else { Value::Opaque(init.span) })
             }
             _ => match items.first() {
@@ -201,6 +222,7 @@ impl Machine<'_> {
     fn at_its_end(&self, instance: &Instance, object: &Value, at: Span) -> Run<()> {
         if self.program.members(&instance.of).destroyed
             && instance.of.role == Role::Plain
+            && self.lasting != Some(Arc::as_ptr(&instance.of) as usize)
             && let Value::Agg(object) = object
         {
             for item in &object.items {
@@ -321,6 +343,10 @@ impl Machine<'_> {
             }
             Initial::Arguments(args) => self.construct(&ty, args, global.span),
             // Mutable state: a global starts as zero, but its current value is unknown.
+            Initial::None if self.starting && !global.external => match &ty {
+                Ty::Struct(_) if self.is_constructed(&ty) => self.construct(&ty, &[], global.span),
+                _ => self.default_value(&ty, true, global.span),
+            },
             Initial::None => Ok(Value::Opaque(global.span)),
         }
     }
@@ -333,6 +359,21 @@ impl Machine<'_> {
         }
         match ty {
             Ty::Struct(instance) if instance.of.role != Role::Foreign => self.construct_struct(instance, args, at),
+            // A range between two positions.
+            Ty::List(item) if self.starting && args.len() == 2 => {
+                let (from, to) = match args {
+                    [from, to] => (self.decayed(from)?, self.decayed(to)?),
+                    _ => return Ok(Value::Opaque(at)),
+                };
+                if let (Value::Ptr(from), Value::Ptr(to)) = (&from, &to) {
+                    let items = self.range(*from, *to);
+                    return Ok(items.map_or(Value::Opaque(at), |items| Value::list(items, item.clone())));
+                }
+                let fill = self.convert_to(item, to)?;
+                let size = self.settle(&from).and_then(|size| usize::try_from(size).ok());
+                let size = size.filter(|&size| size <= MOST_IN_LIST);
+                Ok(size.map_or(Value::Opaque(at), |size| Value::list(vec![fill; size], item.clone())))
+            }
             Ty::List(item) => {
                 let size = match args.first() {
                     Some(size) => self.eval(size)?,
@@ -354,6 +395,8 @@ impl Machine<'_> {
                 let made = |size| Value::list(vec![fill; size], item.clone());
                 Ok(size.filter(|_| args.len() < 3).map_or(Value::Opaque(at), made))
             }
+            Ty::Owner(_) | Ty::Map(..) if args.is_empty() => self.default_value(ty, true, at),
+            Ty::Owner(_) => args.first().map_or(Ok(Value::Null), |given| self.eval(given)),
             Ty::Named(name) if *name == sym::STRING && args.len() < 2 => match args.first() {
                 Some(text) => {
                     let value = self.eval(text)?;
@@ -461,5 +504,14 @@ impl Machine<'_> {
 
     pub(super) fn drop_temporary(&mut self, place: MemoryPlace) {
         self.stack.truncate(place.root as usize);
+    }
+}
+
+/// Whether a new object points to objects that its constructor made.
+fn owns(value: &Value) -> bool {
+    match value {
+        Value::Ptr(_) => true,
+        Value::Agg(agg) => agg.items.iter().any(owns),
+        _ => false,
     }
 }

@@ -34,7 +34,11 @@ impl<'p> Machine<'p> {
         {
             self.traced = trace;
         }
-        let key = if self.trace.is_none() { self.memo_key(index, function, &explicit, &values) } else { None };
+        let key = if self.trace.is_none() && !self.starting {
+            self.memo_key(index, function, &explicit, &values)
+        } else {
+            None
+        };
         let key = match key {
             Some(key) => match self.memo.get(&key) {
                 Some(value) => {
@@ -257,6 +261,20 @@ impl<'p> Machine<'p> {
             Some(index) => self.invoke(index, Vec::new(), values, at),
             None if self.program.missing.contains(&sym) => Err(self.unsure(at, say!("cxx-open-no-definition", name))),
             None => Err(Stop::Need(sym)),
+        }
+    }
+
+    /// Calls a function value.
+    pub fn call_with(&mut self, function: &Value, values: Vec<Value>) -> Run<Value> {
+        let at = Span::default();
+        let found = match function {
+            Value::Fn(found) => found,
+            Value::Lambda(closure) => return self.run_lambda(&closure.clone(), values, at),
+            _ => return Ok(Value::Opaque(at)),
+        };
+        match self.pick((found.name, &[], found.view), (values.len(), &[]), &found.args, at)? {
+            Some(index) => self.invoke(index, found.args.clone(), values, at),
+            None => Err(Stop::Need(found.name)),
         }
     }
 

@@ -41,7 +41,7 @@ impl Machine<'_> {
                 layout
             }
             Ty::Struct(instance) => self.struct_layout(instance, depth),
-            Ty::List(_) | Ty::Void | Ty::Named(_) | Ty::Unknown => None,
+            Ty::List(_) | Ty::Map(..) | Ty::Owner(_) | Ty::Void | Ty::Named(_) | Ty::Unknown => None,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::syntax::ast::{Expr, Function, View};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{FxMap, FxSet, Sym};
+use crate::syntax::vocabulary::Role;
 use say::{Message, say};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -131,6 +132,10 @@ pub struct Machine<'p> {
     pub first_arrival: usize,
     pub arrived: usize,
     pub(super) blocks: Vec<Block>,
+    /// The struct of the object that is being made on the heap: its destructor does not run.
+    pub(super) lasting: Option<usize>,
+    /// The most steps that one run may take.
+    pub most_steps: u64,
     /// Extra steps for loops over known data, which can be long. All runs share them.
     pub allowance: u64,
     pub(super) builtins: FxMap<Sym, Builtin>,
@@ -143,6 +148,14 @@ pub struct Machine<'p> {
     pub(super) followed: Followed,
     /// The number of values that were treated as plain because they are constant throughout the window.
     pub(super) made_plain: u64,
+}
+
+/// The memory of a machine between two runs.
+#[derive(Debug)]
+pub struct Moment {
+    globals: Vec<Value>,
+    statics: FxMap<(u64, u64), u32>,
+    global_slots: FxMap<u32, u32>,
 }
 
 impl std::fmt::Debug for Machine<'_> {
@@ -217,6 +230,8 @@ impl<'p> Machine<'p> {
             first_arrival: 0,
             arrived: 0,
             blocks: Vec::new(),
+            lasting: None,
+            most_steps: MAX_STEPS,
             allowance: 0,
             builtins: builtin::table(program, dialect),
             token_rest: None,
@@ -260,6 +275,18 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// The memory at this moment.
+    pub fn moment(&self) -> Moment {
+        Moment { globals: self.globals.clone(), statics: self.statics.clone(), global_slots: self.global_slots.clone() }
+    }
+
+    /// Makes the memory what it was at a moment. Everything allocated since then is gone.
+    pub fn return_to(&mut self, moment: &Moment) {
+        self.globals.clone_from(&moment.globals);
+        self.statics.clone_from(&moment.statics);
+        self.global_slots.clone_from(&moment.global_slots);
+    }
+
     /// Drops the statics that are valid for this run only, except the first `but` of them.
     pub(super) fn forget_statics(&mut self, but: usize) {
         for key in self.guessed_statics.drain(but.min(self.guessed_statics.len())..) {
@@ -270,11 +297,12 @@ impl<'p> Machine<'p> {
 
     pub(super) fn step(&mut self, at: Span) -> Run<()> {
         self.steps += 1;
-        if self.steps > MAX_STEPS && self.arrived > 0 && self.allowance > 0 {
-            self.allowance = self.allowance.saturating_sub(self.steps - MAX_STEPS);
-            self.steps = MAX_STEPS;
+        let most = self.most_steps;
+        if self.steps > most && self.arrived > 0 && self.allowance > 0 {
+            self.allowance = self.allowance.saturating_sub(self.steps - most);
+            self.steps = most;
         }
-        if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
+        if self.steps > most || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
             return Err(self.unsure(at, say!("cxx-open-steps")));
         }
         Ok(())
@@ -416,6 +444,11 @@ impl<'p> Machine<'p> {
         };
     }
 
+    /// Every object that lives as long as the machine: globals, statics and the heap.
+    pub fn objects(&self) -> impl Iterator<Item = &Value> {
+        self.globals.iter()
+    }
+
     /// The globals used so far, in source order.
     pub fn globals_in_use(&self) -> impl Iterator<Item = MemoryPlace> {
         let mut known: Vec<(u32, u32)> = self.global_slots.iter().map(|(&index, &slot)| (index, slot)).collect();
@@ -464,6 +497,14 @@ impl<'p> Machine<'p> {
             Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
             // An array is an address, hence true. The truth value of an object depends on its own operator.
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(true),
+            // A handle is true if it is not null.
+            Value::Agg(agg) if self.starting => match (&agg.shape, agg.items.first()) {
+                (Shape::Struct(of), Some(first)) if of.of.role == Role::Context => {
+                    let first = first.clone();
+                    self.truth(&first)
+                }
+                _ => None,
+            },
             Value::Ref(place) => {
                 let value = self.read(*place, Span::default());
                 self.truth(&value)

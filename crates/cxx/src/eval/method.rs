@@ -24,6 +24,12 @@ impl Machine<'_> {
             Some(place) => self.peek(place).cloned().unwrap_or(Value::Opaque(at)),
             None => self.eval(base)?,
         };
+        if self.starting
+            && !arrow
+            && let Some(result) = self.owner_method(place, &value, name, args, at)?
+        {
+            return Ok(result);
+        }
         let (place, value) = match value {
             Value::Ptr(inner) | Value::Ref(inner) => (Some(inner), self.read(inner, at)),
             value => (place, value),
@@ -100,9 +106,16 @@ impl Machine<'_> {
             },
             [first, ..] => Some(*first),
         };
+        let found = match found {
+            Some(method) if method.body.is_none() && self.starting => {
+                let outside = instance.of.name.and_then(|of| program.outlined(of, name, method.params.len()));
+                outside.or(Some(method))
+            }
+            found => found,
+        };
         match found.filter(|method| method.body.is_some()) {
             // A context returns handles, whose contents do not affect decisions.
-            Some(method) if instance.of.role != Role::Context => {
+            Some(method) if instance.of.role != Role::Context || self.starting => {
                 self.call_method(method, instance, this, args, at).map(Some)
             }
             _ => Ok(None),

@@ -31,6 +31,7 @@ mod linear_pieces;
 mod machine;
 mod method;
 mod overload;
+mod owned;
 mod places;
 mod records;
 mod rows;
@@ -45,7 +46,7 @@ mod value;
 
 pub use builtin::Builtin;
 pub use environment::NOT_SET;
-pub use machine::Machine;
+pub use machine::{Machine, Moment};
 pub use records::{
     Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, UnknownCondition, Window,
 };

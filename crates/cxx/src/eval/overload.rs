@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::records::Run;
-use super::value::{Ty, Value};
+use super::value::{Shape, Ty, Value};
 use crate::syntax::ast::{Base, Expr, ExprKind, Function, Param, Segment, Type, View, WEAK, same_type};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
@@ -240,6 +240,12 @@ impl<'p> Machine<'p> {
             {
                 continue;
             }
+            if let Some(found) = self.object_ranks(list, &params, arg) {
+                for (rank, ranks) in found.into_iter().zip(&mut ranks) {
+                    ranks.push(rank);
+                }
+                continue;
+            }
             let ty = self.static_type(arg)?;
             for (function, (param, ranks)) in list.iter().zip(params.iter().zip(&mut ranks)) {
                 let param = param.filter(|param| param.pointers == 0 && param.dims.is_empty())?;
@@ -274,9 +280,40 @@ impl<'p> Machine<'p> {
         };
         let mut all = (0..list.len())
             .filter(|&one| (0..list.len()).filter(|&other| other != one).all(|other| better(one, other) == Some(true)));
-        all.next().filter(|_| all.next().is_none())
+        let only = all.next().filter(|_| all.next().is_none())?;
+        ranks.get(only).filter(|ranks| !ranks.contains(&UNFIT)).map(|_| only)
+    }
+
+    /// The ranks of parameters for an object in memory: its own type, any type, or another one. None if the argument is
+    /// not such an object, or if a parameter's type is not understood.
+    fn object_ranks(&mut self, list: &[&Function], params: &[Option<&Type>], arg: &Expr) -> Option<Vec<u8>> {
+        if !self.starting || !matches!(arg.kind, ExprKind::Local(..)) {
+            return None;
+        }
+        let place = self.place(arg).ok()??;
+        let Some(Value::Agg(object)) = self.peek(place).cloned() else { return None };
+        let rank = |(function, param): (&&Function, &Option<&Type>)| {
+            let param = param.filter(|param| param.pointers == 0 && param.dims.is_empty())?;
+            let name = match &param.base {
+                Base::Local(slot) if (*slot as usize) < function.templates.len() => return Some(1),
+                Base::Name(name) => name.path.last()?.sym,
+                _ => return None,
+            };
+            let same = match (&object.shape, self.program.text(name)) {
+                (Shape::Array, "vector") => object.item.as_deref().is_some_and(|item| !matches!(item, Ty::Map(..))),
+                (Shape::Array, "array") => object.item.is_none(),
+                (Shape::Array, _) => return None,
+                (Shape::Struct(_), "vector" | "array") => false,
+                (Shape::Struct(of), _) => of.of.name == Some(name),
+            };
+            Some(if same { 0 } else { UNFIT })
+        };
+        list.iter().zip(params).map(rank).collect()
     }
 }
+
+/// The rank of a parameter that does not take the argument.
+const UNFIT: u8 = 9;
 
 fn parameter(function: &Function, position: usize) -> Option<&Type> {
     match function.params.get(position) {

@@ -96,6 +96,9 @@ impl Machine<'_> {
                     },
                 };
                 let Some(whole) = whole else { return Ok(None) };
+                if let Some((key, held)) = self.map_at(whole) {
+                    return self.entry(whole, &key, &held, index).map(Some);
+                }
                 let number = self.eval(index)?;
                 let Some(number) = self.settle(&number) else { return Ok(None) };
                 match self.peek(whole) {
@@ -110,6 +113,12 @@ impl Machine<'_> {
                 Value::Ptr(place) => Some(place),
                 _ => None,
             },
+            ExprKind::Ternary(parts) if self.starting && !super::taint::changes(expr) => {
+                let [cond, yes, no] = parts.as_ref();
+                let value = self.eval(cond)?;
+                let chosen = if self.decide(&value, cond)? { yes } else { no };
+                self.place(chosen)?
+            }
             // A pointer to memory that is not modelled is identified by its type.
             ExprKind::Cast(_, inner) => {
                 self.place(inner)?.filter(|place| !matches!(self.peek(*place), Some(Value::Pointer(..))))
@@ -125,6 +134,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn global_place(&mut self, index: u32) -> Run<MemoryPlace> {
+        let index = if self.starting { self.program.definition_of(index) } else { index };
         if let Some(&root) = self.global_slots.get(&index) {
             return Ok(MemoryPlace::new(root));
         }

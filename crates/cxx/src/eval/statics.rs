@@ -10,7 +10,9 @@ use std::hash::{Hash, Hasher};
 
 impl Machine<'_> {
     pub(super) fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
-        let Some(instance) = self.template_key() else {
+        // A lambda has one set of statics, wherever it runs.
+        let instance = self.template_key().or((self.starting && self.function().is_none()).then_some(0));
+        let Some(instance) = instance else {
             // If a static of a lambda, a method or an instance cannot be distinguished from others, it is initialised
             // again for each call.
             let value = self.initial(var)?;

@@ -128,6 +128,10 @@ impl Machine<'_> {
         name.path.iter().rev().skip(1).all(|segment| self.program.structs(segment.sym).is_empty())
     }
 
+    pub(super) fn named_with(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
+        self.find_named(name, args)
+    }
+
     fn named(&mut self, name: Sym, args: Vec<Value>) -> Run<Ty> {
         if !args.is_empty() {
             return self.find_named(name, args);
@@ -185,6 +189,11 @@ impl Machine<'_> {
         }
         if let (sym::VECTOR, [Value::Type(item), ..]) = (name, args.as_slice()) {
             return Ok(Ty::List(item.clone()));
+        }
+        if self.starting
+            && let Some(ty) = self.library_type(name, &args)
+        {
+            return Ok(ty);
         }
         if program.is_several(name, self.view().unit) {
             return Ok(Ty::Unknown);

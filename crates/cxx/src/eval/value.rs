@@ -91,6 +91,10 @@ pub enum Ty {
     Array(Rc<Ty>, usize),
     /// A `std::vector` with items of this type.
     List(Rc<Ty>),
+    /// A `std::map` with these keys and values.
+    Map(Rc<Ty>, Rc<Ty>),
+    /// A pointer of `std` that owns its object: null until something is stored.
+    Owner(Rc<Ty>),
     Struct(Rc<Instance>),
     Enum,
     Named(Sym),
@@ -103,7 +107,7 @@ pub enum Ty {
 pub struct MemoryPlace {
     pub root: u32,
     pub len: u8,
-    pub path: [u16; 5],
+    pub path: [u16; 7],
 }
 
 /// Roots with this number or a higher one are globals.
@@ -111,7 +115,7 @@ pub const GLOBAL_ROOT: u32 = 1 << 31;
 
 impl MemoryPlace {
     pub fn new(root: u32) -> MemoryPlace {
-        MemoryPlace { root, len: 0, path: [0; 5] }
+        MemoryPlace { root, len: 0, path: [0; 7] }
     }
 
     /// The place one level further down. None if that is deeper than real code needs.
@@ -168,6 +172,10 @@ impl Value {
         Value::Agg(Rc::new(Agg { shape: Shape::Array, items, item: None }))
     }
 
+    pub(super) fn map(items: Vec<Value>, key: Rc<Ty>, held: Rc<Ty>) -> Value {
+        Value::list(items, Rc::new(Ty::Map(key, held)))
+    }
+
     pub fn list(items: Vec<Value>, item: Rc<Ty>) -> Value {
         Value::Agg(Rc::new(Agg { shape: Shape::Array, items, item: Some(item) }))
     }
@@ -192,7 +200,11 @@ impl Value {
             Value::Fn(_) | Value::Lambda(_) => Ty::Func,
             Value::Agg(agg) => match &agg.shape {
                 Shape::Struct(instance) => Ty::Struct(instance.clone()),
-                Shape::Array => agg.item.clone().map_or(Ty::Unknown, Ty::List),
+                Shape::Array => match &agg.item {
+                    Some(item) if matches!(**item, Ty::Map(..)) => item.as_ref().clone(),
+                    Some(item) => Ty::List(item.clone()),
+                    None => Ty::Unknown,
+                },
             },
             _ => Ty::Unknown,
         }
@@ -233,7 +245,13 @@ impl Ty {
             (Ty::Float(a), Ty::Float(b)) => a == b,
             (Ty::Ptr(a), Ty::Ptr(b)) => return a.same(b),
             (Ty::Array(a, n), Ty::Array(b, m)) => return if n == m { a.same(b) } else { Some(false) },
-            (Ty::List(a), Ty::List(b)) => return a.same(b),
+            (Ty::List(a), Ty::List(b)) | (Ty::Owner(a), Ty::Owner(b)) => return a.same(b),
+            (Ty::Map(a, x), Ty::Map(b, y)) => {
+                return match a.same(b) {
+                    Some(true) => x.same(y),
+                    other => other,
+                };
+            }
             (Ty::Named(a), Ty::Named(b)) => a == b,
             (Ty::Struct(a), Ty::Struct(b)) => {
                 if a.of.name != b.of.name || a.args.len() != b.args.len() {

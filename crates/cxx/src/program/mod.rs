@@ -46,6 +46,8 @@ pub struct Program {
     room: Vec<Function>,
     seen: SeenSignatures,
     by_name: FxMap<Sym, Vec<u32>>,
+    /// Methods that are defined outside their struct, by struct and name.
+    outlined: FxMap<(Sym, Sym), Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
     /// Template aliases that are equivalent to one of their arguments, per unit.
@@ -210,16 +212,24 @@ impl Program {
         self.opened.extend(declared.opened.into_iter().map(|name| (unit, name)));
         self.names.types.add(&declared.names.types);
         self.names.templates.add(&declared.names.templates);
-        for mut function in declared.functions.drain(..) {
-            function.space = space(function.space);
-            let list = self.by_name.entry(function.name).or_default();
-            list.push(self.functions.len() as u32);
-            self.functions.push(function);
-        }
         for found in declared.structs {
             if let Some(name) = found.name {
                 self.structs.entry(name).or_default().push(found);
             }
+        }
+        for mut function in declared.functions.drain(..) {
+            function.space = space(function.space);
+            let index = self.functions.len() as u32;
+            match function.of {
+                Some(of) => {
+                    let own = self.structs(of).last().map(|of| self.members(of));
+                    let fields = own.map(|own| own.fields.iter().chain(&own.statics).filter_map(|field| field.name));
+                    function.owner = fields.map(|names| names.collect());
+                    self.outlined.entry((of, function.name)).or_default().push(index);
+                }
+                None => self.by_name.entry(function.name).or_default().push(index),
+            }
+            self.functions.push(function);
         }
         for (name, ty) in declared.aliases {
             self.aliases.entry(name).or_default().push((unit, ty));
@@ -247,6 +257,15 @@ impl Program {
 
     pub fn overloads(&self, name: Sym) -> &[u32] {
         self.by_name.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The definition of a method outside its struct, if there is only one with this many parameters.
+    pub(crate) fn outlined(&self, of: Sym, name: Sym, params: usize) -> Option<&Function> {
+        let all = self.outlined.get(&(of, name))?.iter().filter_map(|&index| self.function(index));
+        let mut found = all.filter(|function| function.body.is_some() && function.params.len() == params);
+        let first = found.next()?;
+        // A header is read once per unit.
+        found.all(|other| other.span == first.span).then_some(first)
     }
 
     pub fn function(&self, index: u32) -> Option<&Function> {
@@ -331,6 +350,18 @@ impl Program {
 
     pub fn globals_named(&self, name: Sym) -> &[u32] {
         self.global_names.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The variable that all units share with this one: the only definition of an `extern` variable, or the first copy
+    /// of a variable in a header.
+    pub(crate) fn definition_of(&self, index: u32) -> u32 {
+        let Some(global) = self.globals.get(index as usize).filter(|global| !global.internal) else { return index };
+        let all = self.globals_named(global.name).iter().filter_map(|&at| Some((at, self.globals.get(at as usize)?)));
+        let mut found = all.filter(|(_, other)| !other.internal && !other.external && other.space == global.space);
+        match found.next() {
+            Some((first, defined)) if found.all(|(_, other)| other.span == defined.span) => first,
+            _ => index,
+        }
     }
 
     pub(crate) fn look_for(&self, name: Sym) {

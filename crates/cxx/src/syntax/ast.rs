@@ -63,7 +63,9 @@ pub enum ExprKind {
         left: bool,
     },
     Throw,
-    /// An expression with `new` or `delete`, whose value is not modelled.
+    /// `new T(args)`; braces are one argument.
+    New(Box<Type>, Vec<Expr>),
+    /// Another expression with `new` or `delete`, whose value is not modelled.
     Heap,
 }
 
@@ -230,6 +232,8 @@ pub enum Stmt {
     Cases(Box<[Expr; 2]>),
     Default,
     Empty,
+    /// The body of a `try`. The handlers run only after an exception, which ends a run.
+    Try(Vec<Stmt>, Span),
     Unparsed(Span),
 }
 
@@ -333,6 +337,8 @@ pub struct Signature {
     pub attrs: u8,
     pub ret: Type,
     pub span: Span,
+    /// The struct of a method that is defined outside it: `void T::f() {...}`.
+    pub of: Option<Sym>,
 }
 
 /// A function as it appears in one unit.

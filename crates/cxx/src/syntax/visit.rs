@@ -113,7 +113,7 @@ impl<'a> Visit<'a, '_> {
                 self.stmt(body);
             }
             Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
-            Stmt::Unparsed(span) => (self.seen)(Part::Unparsed(*span), &self.guards),
+            Stmt::Unparsed(span) | Stmt::Try(_, span) => (self.seen)(Part::Unparsed(*span), &self.guards),
             Stmt::Cases(pair) => pair.iter().for_each(|expr| self.expr(expr)),
             Stmt::Alias(slot, _) => self.bound([slot]),
             Stmt::Return(None, _) | Stmt::Break | Stmt::Continue | Stmt::Default | Stmt::Empty => {}
@@ -195,7 +195,7 @@ pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
         ExprKind::Configured(callee, config, args) => {
             std::iter::once(callee.as_ref()).chain(config).chain(args).collect()
         }
-        ExprKind::Construct(_, args) => args.iter().collect(),
+        ExprKind::Construct(_, args) | ExprKind::New(_, args) => args.iter().collect(),
         ExprKind::Init(items) => items.iter().map(|(_, value)| value).collect(),
         ExprKind::Int(..)
         | ExprKind::Float(..)

@@ -6,6 +6,7 @@ cxx-no-file = { $path }: no such file
 cxx-open-value = `{ $value }` is unknown
 cxx-open-condition = the value of this condition is unknown
 cxx-open-loop-binding = a loop with a structured binding is not supported
+cxx-open-map-key = the key of a map is unknown
 cxx-open-loop-range = the elements of this loop are unknown
 cxx-open-statement = this statement is not understood
 cxx-open-switch = this switch depends on `{ $value }`, which is unknown

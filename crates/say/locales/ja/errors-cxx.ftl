@@ -6,6 +6,7 @@ cxx-no-file = { $path }: そのようなファイルはありません
 cxx-open-value = `{ $value }` の値が不明です
 cxx-open-condition = この条件の値が不明です
 cxx-open-loop-binding = 構造化束縛を使うループには対応していません
+cxx-open-map-key = マップのキーが不明です
 cxx-open-loop-range = このループの要素が不明です
 cxx-open-statement = この文を解釈できません
 cxx-open-switch = この switch は値が不明な `{ $value }` に依存します

@@ -106,7 +106,7 @@ impl<'p> Effects<'p> {
     fn acts(&mut self, expr: &'p Expr) -> bool {
         match &expr.kind {
             ExprKind::Configured(..) | ExprKind::Throw => true,
-            ExprKind::Heap => self.program.files.text(expr.span) != KEPT_GRAPH,
+            ExprKind::Heap | ExprKind::New(..) => self.program.files.text(expr.span) != KEPT_GRAPH,
             ExprKind::Assign(_, target, _) => self.changes(target) && !self.puts_back(expr, target),
             ExprKind::Step { target, .. } => self.changes(target),
             ExprKind::Unary(Unary::Address, inner) => self.changes(inner) && !self.is_data(inner),

@@ -127,7 +127,7 @@ impl<'p, 'o> Walk<'p, 'o> {
     fn stmt(&mut self, stmt: &'p Stmt, within: Within) -> Result<Ends, Misread> {
         match stmt {
             Stmt::Empty | Stmt::Alias(..) | Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default => {}
-            Stmt::Unparsed(span) => return Err((*span, key!("source-open-loop-statement"))),
+            Stmt::Unparsed(span) | Stmt::Try(_, span) => return Err((*span, key!("source-open-loop-statement"))),
             Stmt::Expr(expr) => {
                 self.last = expr.span;
                 if !self.is_target(expr, within)? {

@@ -1,219 +1,365 @@
-//! The additions of ggml's Vulkan backend to C++: the functions whose calls count as results.
+//! The additions of Vulkan to C++: the driver's answers to a program's queries, and the dispatch that ends a run. The
+//! types are in `vulkan_types.hpp`; its functions that begin with `wk_` are answered here.
 
-use crate::ggml_dialect::GGML;
+use super::profile::{Fact, VulkanProfile};
+use crate::ggml_dialect::{GGML, KEPT};
 use cxx::ast::Expr;
-use cxx::eval::{Builtin, Handoff, Machine, Run, Stop, Value};
-use cxx::{Dialect, Span, Vocabulary};
-use say::{Message, say};
+use cxx::eval::{Agg, Builtin, FnValue, Machine, MemoryPlace, Platform, Property, Run, Shape, Stop, Ty, Value};
+use cxx::{Dialect, Outside, Role, Span, Vocabulary};
+use say::say;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
 pub static VULKAN: Dialect = Dialect {
     vocabulary: Vocabulary {
+        words: &[],
+        kept: KEPT,
         prelude: include_str!("vulkan_types.hpp"),
         units: &["c", "cpp"],
         beside: &["cpp", "c"],
         own_header: "ggml-vulkan-common.h",
         settled: &[],
         answered: |name| BUILTINS.iter().any(|(known, _)| *known == name),
+        role,
         ..GGML.vocabulary
     },
     builtins: BUILTINS,
     constants: &[],
+    undeclared,
+    hands_out_memory: |_| false,
+    outside: |_| Outside::Unknown,
     ..GGML
 };
 
+/// The handles of Vulkan: calls on them have no effect that the program sees, apart from those in `vulkan_types.hpp`.
+fn role(name: &str) -> Role {
+    const HANDLES: &[&str] = &[
+        "Buffer",
+        "DeviceMemory",
+        "Fence",
+        "Semaphore",
+        "Event",
+        "ShaderModule",
+        "PipelineLayout",
+        "DescriptorSetLayout",
+        "DescriptorPool",
+        "DescriptorSet",
+        "QueryPool",
+        "CommandPool",
+        "Pipeline",
+        "Queue",
+        "CommandBuffer",
+        "Device",
+        "PhysicalDevice",
+        "Instance",
+        "DispatchLoaderDynamic",
+    ];
+    if HANDLES.contains(&name) { Role::Context } else { Role::Plain }
+}
+
 const BUILTINS: &[(&str, Builtin)] = &[
     ("GGML_UNUSED", Builtin::Ignore),
+    ("GGML_UNUSED_VARS", Builtin::Ignore),
+    ("UNUSED", Builtin::Ignore),
     ("GGML_LOG_DEBUG", Builtin::Ignore),
     ("GGML_LOG_INFO", Builtin::Ignore),
     ("GGML_LOG_WARN", Builtin::Ignore),
     ("GGML_LOG_ERROR", Builtin::Ignore),
-    ("VK_LOG_DEBUG", Builtin::Ignore),
+    ("GGML_LOG_CONT", Builtin::Ignore),
     ("GGML_ASSERT", Builtin::Assert),
     ("GGML_ABORT", Builtin::Abort),
     ("ggml_abort", Builtin::Abort),
-    // Conversion helpers; no choice depends on them.
-    ("ggml_vk_get_to_fp16", Builtin::Unknown),
-    ("ggml_vk_get_cpy_pipeline", Builtin::Unknown),
-    ("ggml_vk_host_get", Builtin::Ignore),
-    ("create_mm_pipelines", Builtin::Answer(made)),
-    ("ggml_vk_create_pipeline", Builtin::Answer(last)),
-    ("std430_size", Builtin::Answer(std430)),
-    (MAP, Builtin::Answer(map)),
-    (GUESS, Builtin::Answer(matrix)),
-    (VECTOR, Builtin::Answer(vector)),
-    (VECTOR_ID, Builtin::Answer(vector_id)),
-    ("ggml_vk_mul_mat_vec_p021_f16_f32", Builtin::Answer(other)),
-    ("ggml_vk_mul_mat_vec_nc_f16_f32", Builtin::Answer(other)),
-    ("ggml_vk_fwht", Builtin::Answer(other)),
+    ("hardware_concurrency", Builtin::Answer(one)),
+    ("wk_fill", Builtin::Answer(fill)),
+    ("wk_extensions", Builtin::Answer(extensions)),
+    ("wk_queues", Builtin::Answer(queues)),
+    ("wk_memory", Builtin::Answer(memory)),
+    ("wk_matrices", Builtin::Answer(matrices)),
+    ("wk_function", Builtin::Answer(function)),
+    ("wk_handle", Builtin::Answer(handle)),
+    ("wk_dispatch", Builtin::Answer(dispatch)),
 ];
 
-const VECTOR: &str = "ggml_vk_get_dequantize_mul_mat_vec";
-/// The same function for experts.
-const VECTOR_ID: &str = "ggml_vk_get_dequantize_mul_mat_vec_id";
 /// The prefix of the message of a run that ended with a choice.
 pub const CHOSEN: &str = "chosen ";
 
-fn chosen(what: String, at: Span) -> Stop {
-    Stop::Abort { at, what: format!("{CHOSEN}{what}") }
+/// The platform of a run: the card's answers and the process's environment.
+pub fn platform(card: &VulkanProfile) -> Platform {
+    let mut facts: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    let mut properties = Vec::new();
+    // A field that several structures have under one name, with one value.
+    let mut shared: BTreeMap<&str, Option<&Fact>> = BTreeMap::new();
+    for (key, fact) in &card.fields {
+        match fact {
+            Fact::Number(number) => drop(facts.insert(key.clone(), vec![*number])),
+            Fact::Text(text) => properties.push((key.clone(), Property::Text(text.clone()))),
+        }
+        if let Some((_, field)) = key.split_once('.') {
+            shared.entry(field).and_modify(|known| *known = known.filter(|known| *known == fact)).or_insert(Some(fact));
+        }
+    }
+    for (field, fact) in shared {
+        if let Some(Fact::Number(number)) = fact {
+            facts.insert(format!("*.{field}"), vec![*number]);
+        }
+    }
+    for name in &card.unfilled {
+        facts.insert(format!("unfilled {name}"), Vec::new());
+    }
+    for extension in &card.extensions {
+        properties.push(("extension".to_owned(), Property::Text(extension.clone())));
+    }
+    facts.insert("queues".to_owned(), card.queues.clone());
+    facts.insert("types".to_owned(), card.memory[0].clone());
+    facts.insert("heaps".to_owned(), card.memory[1].clone());
+    if let Some(matrices) = &card.matrices {
+        facts.insert("matrices".to_owned(), matrices.clone());
+    }
+    Platform { properties, environment: card.environment.clone(), facts: Arc::new(facts) }
 }
 
-/// The values of a call's arguments.
-fn values(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Vec<Value>> {
-    args.iter().map(|arg| machine.eval(arg)).collect()
+fn unsure(at: Span) -> Stop {
+    Stop::undetermined(at, say!("source-open-vulkan-query"))
 }
 
-fn unsure(at: Span, why: Message) -> Stop {
-    Stop::undetermined(at, why)
+/// The processors of the host: no decision about a dispatch depends on their number.
+fn one(_: &mut Machine<'_>, _: &[Expr], _: Span) -> Run<Value> {
+    Ok(Value::int(1))
 }
 
-/// `std430_size({{16, 4}, {4, 4}})`: the size of a struct with these members (size, alignment) under GLSL's std430
-/// layout. The evaluator does not support lists of a function-local struct.
-fn std430(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    let members = match values(machine, args)?.into_iter().next() {
-        Some(Value::Agg(list)) => list.items.clone(),
-        _ => return Err(unsure(at, say!("source-open-vulkan-members"))),
-    };
-    let up = |size: i64, align: i64| (size + align - 1) / align * align;
-    let (mut end, mut largest) = (0, 1);
-    for member in members {
-        let numbers: Option<Vec<i64>> = match &member {
-            Value::Agg(member) => member.items.iter().map(|item| machine.settle(item)).collect(),
-            _ => None,
+fn first(machine: &mut Machine<'_>, args: &[Expr]) -> Run<Value> {
+    args.first().map_or(Ok(Value::Null), |arg| machine.eval(arg))
+}
+
+/// Fills a chain of structures. A field that the driver's answer does not have is unknown.
+fn fill(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    let mut next = first(machine, args)?;
+    for _ in 0..64 {
+        let place = match next {
+            Value::Ptr(place) => place,
+            Value::Null => return Ok(Value::Void),
+            _ => return Err(unsure(at)),
         };
-        let Some(&[size, align]) = numbers.as_deref().filter(|of| of.iter().all(|number| *number > 0)) else {
-            return Err(unsure(at, say!("source-open-vulkan-member-size")));
+        let Some(Value::Agg(object)) = machine.peek(place).cloned() else { return Err(unsure(at)) };
+        let Shape::Struct(instance) = &object.shape else { return Err(unsure(at)) };
+        let name = instance.of.name.map_or("", |name| machine.program.text(name));
+        let name = format!("Vk{}", name.strip_prefix("Vk").unwrap_or(name));
+        let below = machine.program.interner.get("pNext").and_then(|field| machine.field_of(&object, field));
+        next = below.unwrap_or(Value::Null);
+        if !machine.platform.facts.contains_key(&format!("unfilled {name}")) {
+            let filled = filled(machine, &object, &name, at);
+            machine.write(place, filled);
+        }
+    }
+    Err(unsure(at))
+}
+
+fn filled(machine: &Machine<'_>, object: &Rc<Agg>, path: &str, at: Span) -> Value {
+    let mut object = object.clone();
+    let Shape::Struct(instance) = object.shape.clone() else { return Value::Agg(object) };
+    let names: Vec<Option<String>> =
+        machine.field_names(&instance).into_iter().map(|name| name.map(str::to_owned)).collect();
+    for (slot, name) in Rc::make_mut(&mut object).items.iter_mut().zip(names) {
+        let Some(name) = name.filter(|name| name != "pNext" && name != "sType") else { continue };
+        // The core structures are parts of those that can be extended.
+        let path = match name.as_str() {
+            "properties" => "VkPhysicalDeviceProperties".to_owned(),
+            "features" => "VkPhysicalDeviceFeatures".to_owned(),
+            _ => format!("{path}.{name}"),
         };
-        end = up(end, align) + size;
-        largest = largest.max(align);
-    }
-    Ok(Value::int(up(end, largest)))
-}
-
-/// The index of the argument of `create_mm_pipelines` that says whether there is also a pipeline for aligned rows.
-const ALIGNED: usize = 11;
-
-/// The index of `align` in `vk_tile_config`.
-const ALIGN: usize = 2;
-
-/// Records the creation of pipelines for a pair of types as a hand-off: their key, their name, and one pipeline per
-/// tile.
-fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    let [key, tiles, name, ..] = args else { return Err(unsure(at, say!("source-open-vulkan-call"))) };
-    let mut eval = |expr: &Expr| machine.eval(expr);
-    let (key, tiles, name) = (eval(key)?, eval(tiles)?, eval(name)?);
-    let aligned = match args.get(ALIGNED) {
-        Some(expr) => eval(expr)?,
-        None => Value::int(1),
-    };
-    let (Value::Agg(key), Value::Agg(tiles), Value::Str(_)) = (&key, &tiles, &name) else {
-        return Err(unsure(at, say!("source-open-vulkan-made")));
-    };
-    let mut about: Vec<Value> = key.items.clone();
-    about.extend([name, aligned]);
-    let align = machine.program.interner.get("align");
-    for tile in &tiles.items {
-        let Value::Agg(tile) = tile else { return Err(unsure(at, say!("source-open-vulkan-tiles"))) };
-        // A braced list that was not converted to a struct keeps its fields in order.
-        let align = align.and_then(|align| machine.field_of(tile, align)).or_else(|| tile.items.get(ALIGN).cloned());
-        about.push(align.ok_or_else(|| unsure(at, say!("source-open-vulkan-aligned")))?);
-    }
-    let Some(name) = machine.program.interner.get("create_mm_pipelines") else { return Ok(Value::Void) };
-    let args = about.into_iter().map(|value| (None, value)).collect();
-    let (config, stack, locals) = (None, Vec::new(), Vec::new());
-    machine.handoffs.push(Handoff { name, args, config, at, stack, library: false, locals });
-    Ok(Value::Void)
-}
-
-/// The first pipeline for vectors comes after all pipelines for matrices.
-fn last(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
-    let Some(name) = args.get(2) else { return Ok(Value::Void) };
-    match machine.eval(name)? {
-        Value::Str(text) if text.starts_with("mul_mat_vec") => Err(Stop::Decided),
-        _ => Ok(Value::Void),
-    }
-}
-
-const MAP: &str = "ggml_vk_get_mul_mat_mat_pipeline_map";
-const GUESS: &str = "ggml_vk_guess_matmul_pipeline_map";
-
-/// Looks up a pair of types among the created pipelines: first with the accumulator of the tree's own rule, then with
-/// float, as the replaced function does. A table entry is: two types, for experts, half accumulator, tiles.
-fn map(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    let values = values(machine, args)?;
-    let [context, weights, activations, precision, ..] = values.as_slice() else {
-        return Err(unsure(at, say!("source-open-vulkan-call")));
-    };
-    let experts = values.get(4).cloned().unwrap_or(Value::int(0));
-    let asked = vec![context.clone(), weights.clone(), activations.clone(), precision.clone()];
-    let half = machine.call_by_name("ggml_vk_get_mul_mat_mat_f16acc", asked)?;
-    let numbers: Option<Vec<i64>> =
-        [weights, activations, &experts, &half].into_iter().map(|value| machine.settle(value)).collect();
-    let (Some(numbers), Some(table)) = (numbers, table(machine, context)) else {
-        return Err(unsure(at, say!("source-open-vulkan-pipelines")));
-    };
-    let [weights, activations, experts, half] = numbers.as_slice() else { return Ok(Value::Null) };
-    let find = |half: i64| {
-        table.iter().find_map(|entry| match entry {
-            Value::Agg(entry) => match entry.items.as_slice() {
-                [Value::Int(a, ..), Value::Int(b, ..), Value::Int(id, ..), Value::Int(acc, ..), tiles]
-                    if [a, b, id, acc] == [weights, activations, experts, &half] =>
-                {
-                    Some(tiles.clone())
+        *slot = match &*slot {
+            Value::Agg(part) => match &part.shape {
+                Shape::Struct(_) => filled(machine, part, &path, at),
+                Shape::Array => {
+                    let items = part.items.iter().enumerate();
+                    Value::array(
+                        items.map(|(index, item)| known(machine, item, &format!("{path}[{index}]"), at)).collect(),
+                    )
                 }
-                _ => None,
             },
+            slot => known(machine, slot, &path, at),
+        };
+    }
+    Value::Agg(object)
+}
+
+/// The value of one field, of the field's declared type.
+fn known(machine: &Machine<'_>, slot: &Value, key: &str, at: Span) -> Value {
+    let shared = || Some(format!("*.{}", key.split_once('.')?.1));
+    let found = machine.platform.facts.get(key).or_else(|| machine.platform.facts.get(&shared()?));
+    if let Some([number]) = found.map(Vec::as_slice) {
+        return match (slot.int_ty(), slot) {
+            (Some(ty), _) => Value::typed(ty.wrap(*number), ty),
+            (None, Value::Float(_, bits)) => Value::Float(*number as f64, *bits),
+            _ => Value::int(*number),
+        };
+    }
+    let text = machine.platform.properties.iter().find(|(known, _)| known == key);
+    match text {
+        Some((_, Property::Text(text))) => Value::Str(text.as_str().into()),
+        _ => match slot.int_ty() {
+            Some(ty) => Value::Unset(ty, at),
+            None => Value::Opaque(at),
+        },
+    }
+}
+
+/// A list of objects of a struct, with these numbers in its first fields.
+fn objects(machine: &mut Machine<'_>, name: &str, numbers: &[i64], each: usize) -> Run<Value> {
+    let object = machine.object(name)?;
+    let mut list = Vec::new();
+    for row in numbers.chunks(each) {
+        let mut object = object.clone();
+        if let Value::Agg(agg) = &mut object {
+            for (slot, number) in Rc::make_mut(agg).items.iter_mut().zip(row) {
+                *slot = slot.int_ty().map_or(Value::int(*number), |ty| Value::typed(ty.wrap(*number), ty));
+            }
+        }
+        list.push(object);
+    }
+    Ok(Value::list(list, Rc::new(object.ty())))
+}
+
+fn fact(machine: &Machine<'_>, name: &str) -> Option<Vec<i64>> {
+    machine.platform.facts.get(name).cloned()
+}
+
+fn extensions(machine: &mut Machine<'_>, _: &[Expr], _: Span) -> Run<Value> {
+    let object = machine.object("ExtensionProperties")?;
+    let names: Vec<String> = machine
+        .platform
+        .properties
+        .iter()
+        .filter_map(|(key, value)| match value {
+            Property::Text(text) if key == "extension" => Some(text.clone()),
             _ => None,
         })
-    };
-    Ok(find(*half).or_else(|| if *half != 0 { find(0) } else { None }).unwrap_or(Value::Null))
+        .collect();
+    let mut list = Vec::new();
+    for name in names {
+        let mut object = object.clone();
+        if let Some(slot) = machine.field_mut(&mut object, "extensionName") {
+            *slot = Value::Str(name.as_str().into());
+        }
+        list.push(object);
+    }
+    Ok(Value::list(list, Rc::new(object.ty())))
 }
 
-/// The stored value of `context->device->pipeline_matmul`.
-fn table(machine: &Machine<'_>, context: &Value) -> Option<Vec<Value>> {
-    let mut value = context.clone();
-    for field in ["device", "pipeline_matmul"] {
-        let Value::Ptr(place) = value else { return None };
-        let Value::Agg(object) = machine.peek(place)? else { return None };
-        value = machine.field_of(object, machine.program.interner.get(field)?)?;
+fn queues(machine: &mut Machine<'_>, _: &[Expr], at: Span) -> Run<Value> {
+    let numbers = fact(machine, "queues").filter(|numbers| !numbers.is_empty()).ok_or_else(|| unsure(at))?;
+    objects(machine, "QueueFamilyProperties", &numbers, 3)
+}
+
+fn memory(machine: &mut Machine<'_>, _: &[Expr], at: Span) -> Run<Value> {
+    let mut object = machine.object("PhysicalDeviceMemoryProperties")?;
+    for (list, count, name, of) in [
+        ("memoryTypes", "memoryTypeCount", "types", "MemoryType"),
+        ("memoryHeaps", "memoryHeapCount", "heaps", "MemoryHeap"),
+    ] {
+        let numbers = fact(machine, name).filter(|numbers| !numbers.is_empty()).ok_or_else(|| unsure(at))?;
+        let items = objects(machine, of, &numbers, 2)?;
+        crate::op::set(machine, &mut object, count, Value::int((numbers.len() / 2) as i64));
+        crate::op::set(machine, &mut object, list, items);
     }
-    match value {
-        Value::Agg(list) => Some(list.items.clone()),
+    Ok(object)
+}
+
+/// vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR: the count, or the list.
+fn matrices(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    const EACH: usize = 9;
+    let [count, list] = args else { return Err(unsure(at)) };
+    let (count, list) = (machine.eval(count)?, machine.eval(list)?);
+    let numbers = fact(machine, "matrices").ok_or_else(|| unsure(at))?;
+    let Value::Ptr(count) = count else { return Err(unsure(at)) };
+    machine.store(count, Value::int((numbers.len() / EACH) as i64))?;
+    let mut place = match list {
+        Value::Ptr(place) => place,
+        Value::Null => return Ok(Value::int(0)),
+        _ => return Err(unsure(at)),
+    };
+    for row in numbers.chunks(EACH) {
+        let Some(mut object) = machine.peek(place).cloned() else { return Err(unsure(at)) };
+        let fields =
+            ["MSize", "NSize", "KSize", "AType", "BType", "CType", "ResultType", "saturatingAccumulation", "scope"];
+        for (field, number) in fields.into_iter().zip(row) {
+            crate::op::set(machine, &mut object, field, Value::int(*number));
+        }
+        machine.write(place, object);
+        place = place.moved(1).ok_or_else(|| unsure(at))?;
+    }
+    Ok(Value::int(0))
+}
+
+/// The function of a name: one of `vulkan_types.hpp`, or one that is not modelled.
+fn function(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
+    let name = match first(machine, args)? {
+        Value::Str(text) => machine.program.interner.get(&text),
         _ => None,
-    }
-}
-
-/// The tree's own function selects the tile; a pipeline is represented by its name.
-fn matrix(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    let values = values(machine, args)?;
-    match machine.call_by_name(GUESS, values)? {
-        Value::Str(name) => Err(chosen(format!("matrix {name}"), at)),
-        _ => Err(unsure(at, say!("source-open-vulkan-tile"))),
-    }
-}
-
-fn other(machine: &mut Machine<'_>, _: &[Expr], at: Span) -> Run<Value> {
-    let text = machine.program.files.text(at);
-    Err(chosen(format!("other {}", text.split('(').next().unwrap_or_default()), at))
-}
-
-fn vector(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    of_vectors(machine, args, at, VECTOR, "vector")
-}
-
-fn vector_id(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
-    of_vectors(machine, args, at, VECTOR_ID, "vector_id")
-}
-
-/// The tree's own function decides whether there is a pipeline for these types. If there is none, the caller asks
-/// again.
-fn of_vectors(machine: &mut Machine<'_>, args: &[Expr], at: Span, function: &str, word: &str) -> Run<Value> {
-    let values = values(machine, args)?;
-    let number = |machine: &mut Machine<'_>, place: usize| values.get(place).and_then(|value| machine.settle(value));
-    let (Some(weights), Some(activations)) = (number(machine, 1), number(machine, 2)) else {
-        return Err(unsure(at, say!("source-open-vulkan-types")));
     };
-    match machine.call_by_name(function, values.clone())? {
-        Value::Null => Ok(Value::Null),
-        _ => Err(chosen(format!("{word} {weights} {activations}"), at)),
+    let name = name.filter(|name| !machine.program.overloads(*name).is_empty());
+    Ok(match name {
+        Some(name) => Value::Fn(Rc::new(FnValue { name, args: Vec::new(), view: cxx::View::ANYWHERE })),
+        None => Value::Pointer(Rc::new(Ty::Func), None),
+    })
+}
+
+/// A handle that no other object has.
+fn handle(machine: &mut Machine<'_>, _: &[Expr], _: Span) -> Run<Value> {
+    let place = machine.global(Value::Void);
+    Ok(Value::typed(i64::from(place.root), cxx::IntTy::U64))
+}
+
+/// A dispatch of the bound pipeline. The object that holds the pipeline's handle also holds its name.
+fn dispatch(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
+    let bound = first(machine, args)?;
+    let unknown = || Stop::undetermined(at, say!("source-open-vulkan-bound"));
+    let Some(bound) = machine.settle(&bound).filter(|bound| *bound != 0) else { return Err(unknown()) };
+    let Some(name) = name_of(machine, bound) else { return Err(unknown()) };
+    let product = name.starts_with("mul_mat_vec") || (name.starts_with("matmul") && !name.contains("reduce"));
+    if product { Err(Stop::Abort { at, what: format!("{CHOSEN}{name}") }) } else { Ok(Value::Void) }
+}
+
+fn name_of(machine: &Machine<'_>, bound: i64) -> Option<String> {
+    let handle = machine.program.interner.get("handle")?;
+    let holds = |item: &Value| match item {
+        Value::Agg(agg) => {
+            let pipeline = Machine::instance(item)
+                .and_then(|of| of.of.name)
+                .is_some_and(|name| machine.program.text(name) == "Pipeline");
+            pipeline && matches!(machine.field_of(agg, handle), Some(Value::Int(number, 0, _)) if number == bound)
+        }
+        _ => false,
+    };
+    let mut found = machine.objects().filter_map(|object| match object {
+        Value::Agg(agg) if agg.items.iter().any(holds) => {
+            let name = machine.program.interner.get("name").and_then(|name| machine.field_of(agg, name));
+            Some(match name {
+                Some(Value::Str(text)) if !text.is_empty() => Some(text.to_string()),
+                _ => None,
+            })
+        }
+        _ => None,
+    });
+    // Two objects with one handle would have two names.
+    let only = found.next()?;
+    only.filter(|_| found.next().is_none())
+}
+
+/// The shaders, which are compiled from other sources: modules without instructions. Their contents decide nothing.
+fn undeclared(machine: &mut Machine<'_>, name: &str) -> Option<Value> {
+    const HEADER: [i64; 5] = [0x0723_0203, 0x0001_0500, 0, 1, 0];
+    let size = i64::try_from(HEADER.len() * 4).unwrap_or_default();
+    let several = name.starts_with("arr_");
+    let all = |value: Value| if several { Value::array(vec![value; 8]) } else { value };
+    if name.ends_with("_len") {
+        return Some(all(Value::typed(size, cxx::IntTy::U64)));
     }
+    if !name.ends_with("_data") {
+        return None;
+    }
+    let words = HEADER.map(|word| Value::typed(word, cxx::IntTy::U32)).to_vec();
+    let place: Option<MemoryPlace> = machine.global(Value::array(words)).part(0);
+    Some(all(Value::Ptr(place?)))
 }

@@ -1,37 +1,34 @@
-//! Evaluates the rules of ggml's Vulkan backend: the path of a product of weights, and its pipeline if it can be
-//! determined.
+//! Evaluates ggml's Vulkan backend: the pipeline that a product of weights is dispatched to.
 //!
-//! `ggml_vk_mul_mat` is run with a card's properties and the tensors of the question. The function that receives the
-//! product is the path. For vectors, the types passed to the tree's own function identify the pipeline, and its name is
-//! read from the code that creates it. For matrices, the code that creates all pipelines (`ggml_vk_load_shaders`) is
-//! run first: it decides which pairs of types have one, and with which tiles. The tree's own functions then choose
-//! among them.
+//! The tree's own code runs from the backend's registration to the dispatch, in a process that has just started: it opens
+//! the device, creates the pipelines, allocates buffers, is asked whether it supports the operation, and computes a
+//! graph of one node. The driver's answers come from a [`VulkanProfile`]. The run ends when a command buffer dispatches
+//! a pipeline for a product; the name of that pipeline is the answer.
 
-mod device;
 mod dialect;
 mod profile;
 mod reported;
-mod unit;
+mod session;
 
 pub use profile::VulkanProfile;
 pub use reported::ReportedError;
 
-use crate::op::{Shape, Stage, missing};
+use crate::cmake::{Cmake, Compiled, Targets, left_out};
+use crate::op::Shape;
 use crate::outcome::with_place;
+use crate::preset;
 use crate::rules::RulesError;
 use crate::session::explain;
 use crate::tree::Tree;
 use answer::Answer;
 use cxx::Program;
-use cxx::ast::Base;
-use cxx::eval::{Machine, Platform, Run, Stop, Ty, Value};
+use cxx::eval::{Machine, Stop};
 use dialect::{CHOSEN, VULKAN};
 use evidence::{Basis, Conclusion, Rung};
 use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::rc::Rc;
-use unit::Unit;
+use std::sync::Arc;
 
 /// The choices that a tree declares for Vulkan.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -77,22 +74,112 @@ pub struct VulkanChoice {
 /// A tree's Vulkan backend.
 #[derive(Debug)]
 pub struct VulkanRules<'t> {
+    tree: &'t Tree,
     program: Program,
-    /// The unit, with the loop over tiles as a separate function.
-    unit: Unit<'t>,
+    /// The unit with the backend's device and graph.
+    unit: String,
+    /// The user's CMake options and defines.
+    given: (Vec<(String, String)>, Vec<(String, Option<String>)>),
+    /// Defines that the build files do not settle. The program is read without them.
+    unsure: Vec<String>,
+    /// Why no answer can be given: build files that are not understood, or a unit that is not compiled.
+    doubt: Option<Message>,
 }
 
-const ENTRY: &str = "ggml_vk_mul_mat";
-const EXPERTS: &str = "ggml_vk_mul_mat_id";
+/// What Debian's build finds on its machine: a shader compiler that supports every extension that ggml tests for.
+const FOUND: &str = "_GLSLC_SUPPORT";
 
 impl<'t> VulkanRules<'t> {
     pub fn open(tree: &'t Tree) -> Result<VulkanRules<'t>, RulesError> {
+        VulkanRules::open_with(tree, &[], &[])
+    }
+
+    /// Opens a tree with CMake options and preprocessor defines of the user; a define without a value is undefined.
+    pub fn open_with(
+        tree: &'t Tree,
+        cmake: &[(String, String)],
+        defines: &[(String, Option<String>)],
+    ) -> Result<VulkanRules<'t>, RulesError> {
         let unit = tree.paths().filter(|path| path.ends_with("/ggml-vulkan.cpp")).min_by_key(|path| path.len());
         let none = || RulesError::NoVulkan { tree: tree.label.clone() };
-        let unit = Unit::new(tree, unit.ok_or_else(none)?);
-        let mut program = Program::new(&VULKAN.vocabulary, &defines())?;
-        program.load(&unit, &unit.path)?;
-        Ok(VulkanRules { program, unit })
+        let unit = unit.ok_or_else(none)?.to_owned();
+        let mut doubt = None;
+        let mut unsure = Vec::new();
+        let mut all: Vec<(String, Option<String>)> = Vec::new();
+        let mut targets = Targets::default();
+        if let Some(root) = preset::root(tree, &unit) {
+            let mut vars = vec![("GGML_VULKAN".to_owned(), "ON".to_owned())];
+            vars.extend(cmake.iter().cloned());
+            let build = Cmake::run(tree, &root, &vars);
+            doubt = build.unread.clone();
+            for (define, _) in &build.defines {
+                let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+                all.push((name.to_owned(), Some(value.to_owned())));
+            }
+            // The build asks its shader compiler, which this machine does not run.
+            let open = build.unsure.iter().filter(|name| !all.iter().any(|(known, _)| known == *name));
+            let asked: Vec<String> = open.cloned().collect();
+            for name in asked {
+                if name.ends_with(FOUND) {
+                    all.push((name, Some("1".to_owned())));
+                } else {
+                    unsure.push(name);
+                }
+            }
+            let own = unit.rsplit_once('/').map(|(dir, _)| format!("{dir}/CMakeLists.txt"));
+            targets = build.targets.entered_at(&unit);
+            targets.has_backend = own.is_some_and(|own| build.files.contains(&own));
+        } else {
+            // A tree without build files: the conditions that the unit itself names.
+            let text = tree.text(&unit).map(|text| text.to_string()).unwrap_or_default();
+            let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let mut names: Vec<&str> = words.filter(|word| word.ends_with(FOUND)).collect();
+            names.sort_unstable();
+            names.dedup();
+            all.extend(names.into_iter().map(|name| (name.to_owned(), Some("1".to_owned()))));
+        }
+        all.retain(|(name, _)| !defines.iter().any(|(given, _)| given == name));
+        unsure.retain(|name| !defines.iter().any(|(given, _)| given == name));
+        all.extend(defines.iter().cloned());
+        for (name, value) in [("__linux__", "1"), ("__x86_64__", "1"), ("NDEBUG", "1")] {
+            if !all.iter().any(|(known, _)| known == name) {
+                all.push((name.to_owned(), Some(value.to_owned())));
+            }
+        }
+        // The macros of the Vulkan headers apply to every unit.
+        let headers =
+            VULKAN.vocabulary.prelude.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
+        for (name, value) in headers {
+            if !all.iter().any(|(known, _)| known == name) {
+                all.push((name.to_owned(), Some(value.to_owned())));
+            }
+        }
+        if doubt.is_none() {
+            doubt = match targets.compiled(&unit) {
+                Compiled::No => Some(say!("source-open-not-compiled")),
+                Compiled::NotListed if targets.has_backend => Some(say!("source-open-no-target")),
+                Compiled::Unknown(at) => Some(say!("source-open-compiled", at)),
+                _ => None,
+            };
+        }
+        let mut program = Program::new(&VULKAN.vocabulary, &all)?;
+        program.left_out = Arc::new(left_out(&targets, tree.paths().filter(|path| VULKAN.vocabulary.is_unit(path))));
+        program.define_in(".cpp", &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
+        program.load(tree, &unit)?;
+        // The other units of the backend define variables that this one declares.
+        let dir = unit.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let beside = |path: &&str| path.rsplit_once('/').is_some_and(|(of, _)| of == dir) && path.ends_with(".cpp");
+        let built: Vec<&str> = tree.paths().filter(beside).filter(|path| !program.left_out.contains(*path)).collect();
+        for path in built {
+            program.load(tree, path)?;
+        }
+        let given = (cmake.to_vec(), defines.to_vec());
+        Ok(VulkanRules { tree, program, unit, given, unsure, doubt })
+    }
+
+    /// Whether the backend's sources name an environment variable.
+    pub fn reads(&self, variable: &str) -> bool {
+        mentions(self.tree, &self.unit, &format!("\"{variable}\""))
     }
 
     /// Evaluates one cell; `shape` must be a product of weights.
@@ -103,72 +190,109 @@ impl<'t> VulkanRules<'t> {
         kind: &str,
         columns: i64,
     ) -> Result<VulkanChoice, RulesError> {
-        let mut choice = VulkanChoice {
-            card: card.card.clone(),
-            target: card.target.clone(),
-            kind: kind.to_owned(),
-            columns,
-            path: None,
-            kernel: None,
-            undetermined: None,
-        };
-        let stop = loop {
-            let mut machine = Machine::new(&self.program, &VULKAN, Platform::default(), |_, _| false);
-            match run(&mut machine, card, shape, kind, columns) {
-                Err(Stop::Need(name)) => {
-                    self.program.define_function(&self.unit, name)?;
-                }
-                Err(stop) => break stop,
-                Ok(()) => break Stop::Decided,
-            }
-        };
-        let words: Vec<&str> = match &stop {
-            Stop::Abort { what, .. } => what.strip_prefix(CHOSEN).map(|rest| rest.split(' ').collect()),
-            _ => None,
-        }
-        .unwrap_or_default();
-        match words.as_slice() {
-            ["matrix", name] => {
-                choice.path = Some("matmul".to_owned());
-                choice.kernel = Some((*name).to_owned());
-            }
-            [word @ ("vector" | "vector_id"), _, activations] => {
-                choice.path = Some("mul_mat_vec".to_owned());
-                choice.kernel = self.vector_name(kind, activations, *word == "vector_id");
-                if choice.kernel.is_none() {
-                    choice.undetermined = Some(say!("source-open-vulkan-no-name").into());
-                }
-            }
-            ["other", name] => choice.undetermined = Some(say!("source-open-vulkan-other", name).into()),
-            _ => choice.undetermined = Some(self.why(&stop).into()),
-        }
-        Ok(choice)
+        let mut cells = self.choices(card, shape, &[(kind.to_owned(), columns)])?;
+        Ok(cells.remove(0))
     }
 
-    /// The name that the tree gives to the pipeline for these types when it creates it.
-    fn vector_name(&self, kind: &str, activations: &str, experts: bool) -> Option<String> {
-        let mut machine = Machine::new(&self.program, &VULKAN, Platform::default(), |_, _| false);
-        let number: i64 = activations.parse().ok()?;
-        let of = ["Q8_1", "F32", "F16"]
-            .into_iter()
-            .find(|name| machine.constant_named(&format!("GGML_TYPE_{name}")) == Some(number))?;
-        let array = match (experts, of) {
-            (false, of) => format!("pipeline_dequant_mul_mat_vec_{}_f32[", of.to_ascii_lowercase()),
-            (true, "F32") => "pipeline_dequant_mul_mat_vec_id_f32[".to_owned(),
-            (true, of) => format!("pipeline_dequant_mul_mat_vec_id_{}_f32[", of.to_ascii_lowercase()),
+    /// Evaluates several cells of a card, each in a process that has computed nothing before.
+    pub fn choices(
+        &mut self,
+        card: &VulkanProfile,
+        shape: &Shape,
+        cells: &[(String, i64)],
+    ) -> Result<Vec<VulkanChoice>, RulesError> {
+        let mut done: Vec<VulkanChoice> = Vec::new();
+        while done.len() < cells.len() {
+            let platform = dialect::platform(card);
+            let mut machine = Machine::new(&self.program, &VULKAN, platform, |_, _| false);
+            let needed = match session::Session::open(&mut machine) {
+                Err(Stop::Need(name)) => Some(name),
+                Err(stop) => {
+                    let why = self.why(&stop);
+                    for (kind, columns) in cells.iter().skip(done.len()) {
+                        done.push(open(card, kind, *columns, &why));
+                    }
+                    None
+                }
+                Ok(mut session) => {
+                    let mut needed = None;
+                    for (kind, columns) in cells.iter().skip(done.len()) {
+                        match session.run(shape, kind, *columns) {
+                            Err(Stop::Need(name)) => {
+                                needed = Some(name);
+                                break;
+                            }
+                            ended => done.push(self.answer(card, kind, *columns, ended.err())),
+                        }
+                    }
+                    needed
+                }
+            };
+            drop(machine);
+            if let Some(name) = needed {
+                self.program.define_function(self.tree, name)?;
+            }
+        }
+        self.with_each_define(card, shape, cells, &mut done)?;
+        Ok(done)
+    }
+
+    fn answer(&self, card: &VulkanProfile, kind: &str, columns: i64, stop: Option<Stop>) -> VulkanChoice {
+        let chosen = match &stop {
+            Some(Stop::Abort { what, .. }) => what.strip_prefix(CHOSEN),
+            _ => None,
         };
-        let text = self.unit.text();
-        let here = |line: &&str| {
-            let named = line.split_once(&array).map(|(_, rest)| rest);
-            named.is_some_and(|rest| {
-                let tail = rest.split_once(&format!("[GGML_TYPE_{kind}")).map(|(_, tail)| tail.trim_start());
-                tail.is_some_and(|tail| tail.starts_with(']'))
-            }) && line.contains("ggml_vk_create_pipeline(")
+        match (chosen, &self.doubt, &stop) {
+            (Some(name), None, _) => {
+                let path = if name.starts_with("mul_mat_vec") { "mul_mat_vec" } else { "matmul" };
+                VulkanChoice {
+                    path: Some(path.to_owned()),
+                    kernel: Some(name.to_owned()),
+                    undetermined: None,
+                    ..open(card, kind, columns, &say!("source-open-vulkan-none"))
+                }
+            }
+            (Some(_), Some(doubt), _) => open(card, kind, columns, doubt),
+            (None, _, Some(stop)) => open(card, kind, columns, &self.why(stop)),
+            (None, _, None) => open(card, kind, columns, &say!("source-open-vulkan-none")),
+        }
+    }
+
+    /// Opens every answer that differs when a define that is not settled is set. Only defines that a file names count.
+    fn with_each_define(
+        &self,
+        card: &VulkanProfile,
+        shape: &Shape,
+        cells: &[(String, i64)],
+        done: &mut [VulkanChoice],
+    ) -> Result<(), RulesError> {
+        let named = |name: &&String| {
+            self.program
+                .interner
+                .get(name)
+                .is_some_and(|sym| self.program.files.iter().any(|file| file.toks.iter().any(|tok| tok.sym == sym)))
         };
-        let mut names: Vec<&str> = text.lines().filter(here).filter_map(|line| line.split('"').nth(1)).collect();
-        names.dedup();
-        // Two names for one slot would mean a choice that is not examined.
-        if let [only] = names.as_slice() { Some((*only).to_owned()) } else { None }
+        let names: Vec<&String> = self.unsure.iter().filter(named).collect();
+        let mut ways: Vec<Vec<&String>> = names.iter().map(|name| vec![*name]).collect();
+        if names.len() > 1 {
+            ways.push(names.clone());
+        }
+        for way in ways {
+            let mut defines = self.given.1.clone();
+            defines.extend(self.unsure.iter().map(|name| {
+                let set = way.contains(&name).then(|| "1".to_owned());
+                (name.clone(), set)
+            }));
+            let mut other = VulkanRules::open_with(self.tree, &self.given.0, &defines)?;
+            other.unsure.clear();
+            for (own, other) in done.iter_mut().zip(other.choices(card, shape, cells)?) {
+                if own.kernel != other.kernel && own.kernel.is_some() {
+                    let name = way.first().map_or("", |name| name.as_str());
+                    *own = open(card, &own.kind, own.columns, &say!("source-open-vulkan-define", name));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn why(&self, stop: &Stop) -> Message {
@@ -177,61 +301,25 @@ impl<'t> VulkanRules<'t> {
     }
 }
 
-fn run(machine: &mut Machine<'_>, card: &VulkanProfile, shape: &Shape, kind: &str, columns: i64) -> Run<()> {
-    machine.reset(columns, columns);
-    let mut stage = Stage::new(machine)?;
-    let (device, in_the_way) = device::ready(machine, card)?;
-    machine.reset(columns, columns);
-    let mut context = machine.object("ggml_backend_vk_context")?;
-    device::set(machine, &mut context, "device", Value::Ptr(device));
-    device::set(machine, &mut context, "num_additional_fused_ops", Value::int(0));
-    let context = machine.global(context);
-    let result = shape.op(kind, columns).build(machine, &mut stage)?;
-    let nodes = machine.global(Value::array(vec![Value::Ptr(result)]));
-    let mut graph = machine.object("ggml_cgraph")?;
-    let first = nodes.part(0).map_or(Value::Opaque(Default::default()), Value::Ptr);
-    device::set(machine, &mut graph, "nodes", first);
-    device::set(machine, &mut graph, "n_nodes", Value::int(1));
-    let graph = machine.global(graph);
-    let program = machine.program;
-    let asked = if matches!(shape, Shape::MulMatId { .. }) { EXPERTS } else { ENTRY };
-    let entry = program.interner.get(asked).map(|name| program.overloads(name).to_vec()).unwrap_or_default();
-    let entry = entry.into_iter().find(|&index| program.function(index).is_some_and(|of| of.body.is_some()));
-    let Some(entry) = entry else {
-        return Err(missing(asked));
-    };
-    let params = program.function(entry).map(|of| of.params.as_slice()).unwrap_or_default();
-    let mut values = Vec::new();
-    for param in params {
-        let ty = match &param.ty.base {
-            Base::Name(name) => name.path.last().map_or("", |last| program.text(last.sym)),
-            _ => "",
-        };
-        values.push(match ty {
-            "ggml_backend_vk_context" => Value::Ptr(context),
-            "ggml_cgraph" => Value::Ptr(graph),
-            "" if param.ty.pointers == 0 => Value::int(0),
-            _ => Value::Pointer(Rc::new(Ty::Unknown), None),
-        });
-    }
-    match (machine.run_function(entry, values), in_the_way) {
-        (Err(Stop::Undetermined { .. } | Stop::Fork(_)), Some(earlier)) => Err(earlier),
-        (result, _) => result.map(drop),
+/// A cell without an answer.
+fn open(card: &VulkanProfile, kind: &str, columns: i64, why: &Message) -> VulkanChoice {
+    VulkanChoice {
+        card: card.card.clone(),
+        target: card.target.clone(),
+        kind: kind.to_owned(),
+        columns,
+        path: None,
+        kernel: None,
+        undetermined: Some(why.clone().into()),
     }
 }
 
-/// The defines of Debian's build: every kind of shader that its glslc supports, and Vulkan headers that know the
-/// extensions.
-fn defines() -> Vec<(String, Option<String>)> {
-    [
-        "GGML_VULKAN_COOPMAT_GLSLC_SUPPORT",
-        "GGML_VULKAN_COOPMAT2_GLSLC_SUPPORT",
-        "GGML_VULKAN_INTEGER_DOT_GLSLC_SUPPORT",
-        "GGML_VULKAN_BFLOAT16_GLSLC_SUPPORT",
-        "VK_KHR_cooperative_matrix",
-        "VK_NV_cooperative_matrix2",
-        "VK_KHR_shader_bfloat16",
-    ]
-    .map(|name| (name.to_owned(), Some("1".to_owned())))
-    .to_vec()
+/// Whether a file in the unit's directory contains a text.
+fn mentions(tree: &Tree, unit: &str, text: &str) -> bool {
+    let dir = unit.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let beside = |path: &&str| {
+        path.rsplit_once('/')
+            .is_some_and(|(of, name)| of == dir && [".cpp", ".h"].iter().any(|end| name.ends_with(end)))
+    };
+    tree.paths().filter(beside).any(|path| tree.text(path).is_ok_and(|found| found.contains(text)))
 }

@@ -1,118 +1,168 @@
-//! Cards as ggml's Vulkan backend sees them: the properties that its rules read, stored as data with their origin.
+//! Cards as a Vulkan driver describes them: the answers to the queries of a program, stored with their origin.
 
-/// The driver's properties of a card, by the fields of `vk_device_struct`.
+use std::collections::BTreeMap;
+
+/// The stored answers of RADV for the cards of Mesa's stand-in.
+const STORED: &str = include_str!("properties.tsv");
+
+/// A number or a text that a driver reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VulkanProfile {
-    /// The name in Mesa's stand-in.
-    pub card: String,
-    pub target: String,
-    /// An enumerator of `vk_device_architecture`.
-    pub architecture: String,
-    pub integer_dot_product: bool,
-    pub fp16: bool,
-    pub dot2: bool,
-    pub subgroup_size: i64,
-    /// The size of a work group's shared memory in bytes.
-    pub shared_memory: i64,
-    /// Support for 16x16x16 cooperative matrices: half precision with both accumulators, and bytes. RADV has all of
-    /// them or none.
-    pub coopmat: bool,
-    /// Cooperative matrices of bfloat16.
-    pub bf16: bool,
-    /// 0 by default; GGML_VK_FORCE_MMVQ and GGML_VK_DISABLE_MMVQ change it.
-    pub mmvq_mode: i64,
+pub enum Fact {
+    Number(i64),
+    Text(String),
 }
 
-/// Environment variables that the rules depend on (`ggml_vk_get_device`). The last three have no effect on RADV.
-const VARIABLES: [&str; 10] = [
-    "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT",
-    "GGML_VK_DISABLE_COOPMAT",
-    "GGML_VK_DISABLE_F16",
-    "GGML_VK_DISABLE_BFLOAT16",
-    "GGML_VK_DISABLE_DOT2",
-    "GGML_VK_DISABLE_MMVQ",
-    "GGML_VK_FORCE_MMVQ",
-    "GGML_VK_DISABLE_COOPMAT2",
-    "GGML_VK_DISABLE_COOPMAT2_DECODE_VECTOR",
-    "GGML_VK_DISABLE_OCP_FP4",
-];
+/// A card and the environment of the process that uses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VulkanProfile {
+    /// The name in Mesa's stand-in, or the driver's name for a reported card.
+    pub card: String,
+    pub target: String,
+    /// The fields of the structures that the driver fills: `VkPhysicalDeviceProperties.vendorID`.
+    pub fields: BTreeMap<String, Fact>,
+    /// Structures that the driver does not fill.
+    pub(super) unfilled: Vec<String>,
+    pub extensions: Vec<String>,
+    /// The cooperative matrices, nine numbers each; None if they are unknown.
+    pub(super) matrices: Option<Vec<i64>>,
+    /// The queue families, three numbers each.
+    pub(super) queues: Vec<i64>,
+    /// The memory types and heaps, two numbers each.
+    pub(super) memory: [Vec<i64>; 2],
+    /// The environment variables of the process.
+    pub environment: Vec<(String, String)>,
+}
 
 impl VulkanProfile {
+    pub(super) fn empty(card: &str, target: &str) -> VulkanProfile {
+        VulkanProfile {
+            card: card.to_owned(),
+            target: target.to_owned(),
+            fields: BTreeMap::new(),
+            unfilled: Vec::new(),
+            extensions: Vec::new(),
+            matrices: None,
+            queues: Vec::new(),
+            memory: [Vec::new(), Vec::new()],
+            environment: Vec::new(),
+        }
+    }
+
+    /// The names and targets of the stored cards.
+    pub fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
+        rows().filter_map(|(key, value, _)| Some((key.strip_prefix("C ")?, value)))
+    }
+
     /// All stored cards.
     pub fn all() -> impl Iterator<Item = VulkanProfile> {
-        include_str!("cards.tsv").lines().filter(|line| !line.starts_with('#')).skip(1).filter_map(|line| {
-            let mut fields = line.split('\t').map(str::to_owned);
-            let (card, target, architecture) = (fields.next()?, fields.next()?, fields.next()?);
-            let mut number = || fields.next()?.parse::<i64>().ok();
-            Some(VulkanProfile {
-                card,
-                target,
-                architecture,
-                integer_dot_product: number()? != 0,
-                fp16: number()? != 0,
-                dot2: number()? != 0,
-                subgroup_size: number()?,
-                shared_memory: number()?,
-                coopmat: number()? != 0,
-                bf16: number()? != 0,
-                mmvq_mode: 0,
-            })
-        })
+        VulkanProfile::known().map(|(card, target)| stored(card, target))
     }
 
     /// Finds a card by the stand-in's name, by target, or by the name of a card with a known target.
     pub fn find(given: &str) -> Option<VulkanProfile> {
-        let own = VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(given));
-        own.or_else(|| {
+        let own = VulkanProfile::known().find(|(card, _)| card.eq_ignore_ascii_case(given));
+        let found = own.or_else(|| {
             let profile = gpu::find(given).ok();
             let wanted = profile.as_ref().map_or(given, |profile| profile.processor());
-            VulkanProfile::all().find(|of| of.target.eq_ignore_ascii_case(wanted))
+            VulkanProfile::known().find(|(_, target)| target.eq_ignore_ascii_case(wanted))
+        });
+        found.map(|(card, target)| stored(card, target))
+    }
+
+    /// Sets an environment variable of the process.
+    pub fn under(&mut self, name: &str, value: &str) {
+        self.environment.retain(|(known, _)| known != name);
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// A field of a structure. Later structures of Vulkan repeat fields of earlier ones under the same name.
+    pub fn fact(&self, structure: &str, field: &str) -> Option<&Fact> {
+        self.fields.get(&format!("{structure}.{field}")).or_else(|| {
+            let end = format!(".{field}");
+            let mut found = self.fields.iter().filter(|(key, _)| key.ends_with(&end)).map(|(_, fact)| fact);
+            let first = found.next()?;
+            found.all(|other| other == first).then_some(first)
         })
     }
 
-    /// The environment variables that are inputs here.
-    pub fn variables() -> &'static [&'static str] {
-        &VARIABLES
+    pub(super) fn number(&self, structure: &str, field: &str) -> Option<i64> {
+        match self.fact(structure, field)? {
+            Fact::Number(number) => Some(*number),
+            Fact::Text(_) => None,
+        }
     }
 
-    /// Applies an environment variable; false if its effect on these rules is unknown.
-    pub fn under(&mut self, name: &str) -> bool {
-        match name {
-            "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT" => self.integer_dot_product = false,
-            // This also disables bfloat16 matrices.
-            "GGML_VK_DISABLE_COOPMAT" => (self.coopmat, self.bf16) = (false, false),
-            "GGML_VK_DISABLE_F16" => self.fp16 = false,
-            "GGML_VK_DISABLE_BFLOAT16" => self.bf16 = false,
-            "GGML_VK_DISABLE_DOT2" => self.dot2 = false,
-            // ggml checks this variable before GGML_VK_FORCE_MMVQ.
-            "GGML_VK_DISABLE_MMVQ" => self.mmvq_mode = -1,
-            "GGML_VK_FORCE_MMVQ" if self.mmvq_mode == 0 => self.mmvq_mode = 1,
-            _ => return VARIABLES.contains(&name),
-        }
-        true
+    pub(super) fn has(&self, extension: &str) -> bool {
+        self.extensions.iter().any(|known| known == extension)
     }
+}
+
+/// Key, value and cards of each line.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    STORED.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?, fields.next()?, fields.next()?))
+    })
+}
+
+fn stored(card: &str, target: &str) -> VulkanProfile {
+    let mut profile = VulkanProfile::empty(card, target);
+    let of_card = |cards: &str| match cards.strip_prefix('-') {
+        Some(others) => !others.split(',').any(|other| other == card),
+        None => cards == "*" || cards.split(',').any(|own| own == card),
+    };
+    let numbers =
+        |value: &str| -> Vec<i64> { value.split([' ', ';']).filter_map(|number| number.parse().ok()).collect() };
+    profile.matrices = Some(Vec::new());
+    for (key, value, _) in rows().filter(|(_, _, cards)| of_card(cards)) {
+        match key.split_once(' ').unwrap_or((key, "")) {
+            ("E", name) => profile.extensions.push(name.to_owned()),
+            ("N", name) => profile.unfilled.push(name.to_owned()),
+            ("P", name) => {
+                let fact = match value.strip_prefix('"') {
+                    Some(text) => Fact::Text(text.trim_end_matches('"').to_owned()),
+                    None => match value.parse() {
+                        Ok(number) => Fact::Number(number),
+                        Err(_) => continue,
+                    },
+                };
+                profile.fields.insert(name.to_owned(), fact);
+            }
+            ("M", _) => profile.matrices = Some(numbers(value)),
+            ("Q", _) => profile.queues = numbers(value),
+            ("T", _) => profile.memory[0] = numbers(value),
+            ("H", _) => profile.memory[1] = numbers(value),
+            _ => {}
+        }
+    }
+    profile
 }
 
 #[cfg(test)]
 mod tests {
-    use super::VulkanProfile;
+    use super::{Fact, VulkanProfile};
 
     #[test]
     fn every_card_of_the_stand_in_has_a_profile() {
         assert_eq!(VulkanProfile::all().count(), 20);
-        let of = |given: &str| VulkanProfile::find(given).map(|of| (of.card, of.architecture));
-        assert_eq!(of("rx-9070-xt"), Some(("gfx1201".into(), "AMD_RDNA4".into())));
-        assert_eq!(of("polaris12"), Some(("polaris12".into(), "AMD_GCN".into())));
+        let of = |given: &str| VulkanProfile::find(given).map(|of| of.card);
+        assert_eq!(of("rx-9070-xt"), Some("gfx1201".into()));
+        assert_eq!(of("polaris12"), Some("polaris12".into()));
         assert_eq!(of("gfx1151"), None);
+        for profile in VulkanProfile::all() {
+            let field = |of: &str, name: &str| profile.fact(of, name).cloned();
+            assert_eq!(field("VkPhysicalDeviceProperties", "vendorID"), Some(Fact::Number(0x1002)));
+            assert_eq!(field("VkPhysicalDeviceDriverProperties", "driverID"), Some(Fact::Number(3)));
+            assert!(profile.extensions.len() > 100 && profile.queues.len() % 3 == 0, "{}", profile.card);
+            assert!(profile.matrices.is_some_and(|list| list.len() % 9 == 0), "{}", profile.card);
+        }
     }
 
     #[test]
-    fn disabling_wins_over_forcing_as_in_ggml() {
-        for names in [["GGML_VK_FORCE_MMVQ", "GGML_VK_DISABLE_MMVQ"], ["GGML_VK_DISABLE_MMVQ", "GGML_VK_FORCE_MMVQ"]] {
-            let mut profile = VulkanProfile::find("navi21").expect("kept");
-            assert!(names.into_iter().all(|name| profile.under(name)));
-            assert_eq!(profile.mmvq_mode, -1);
-        }
-        assert!(!VulkanProfile::find("navi21").expect("kept").under("GGML_VK_DISABLE_FUSION"));
+    fn a_variable_set_twice_has_its_last_value() {
+        let mut profile = VulkanProfile::find("navi21").expect("kept");
+        profile.under("GGML_VK_DISABLE_MMVQ", "1");
+        profile.under("GGML_VK_DISABLE_MMVQ", "2");
+        assert_eq!(profile.environment, [("GGML_VK_DISABLE_MMVQ".to_owned(), "2".to_owned())]);
     }
 }

@@ -260,7 +260,12 @@ impl Parser<'_> {
                 out.operators.extend(operator.map(|operator| (operator, words)));
                 return Err(Stuck);
             }
-            let name = self.ident()?;
+            let mut name = self.ident()?;
+            if self.at(sym::SCOPE) && self.is_ident(1) && self.at_ahead(2, sym::LPAREN) {
+                self.outlined = Some(name);
+                self.pos += 1;
+                name = self.ident()?;
+            }
             let special = if self.at(sym::LT) { Some(self.try_template_args().ok_or(Stuck)?) } else { None };
             if self.at(sym::LPAREN) {
                 let function = self.function(name, ty, specifiers, templates, special, start)?;

@@ -162,6 +162,11 @@ impl Parser<'_> {
     fn unary(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let Some(&tok) = self.peek() else { return Err(Stuck) };
+        if tok.is(sym::NEW)
+            && let Some(made) = self.made(start)
+        {
+            return Ok(made);
+        }
         let simple = match tok.sym {
             _ if !matches!(tok.kind, Kind::Punct | Kind::Ident) => None,
             sym::MINUS => Some(Unary::Neg),
@@ -210,6 +215,27 @@ impl Parser<'_> {
         }
         let primary = self.primary()?;
         self.postfix(primary, start)
+    }
+
+    /// Parses `new T`, `new T(args)` and `new T{...}`. Arrays and placement are left to the caller.
+    fn made(&mut self, start: Span) -> Option<Expr> {
+        let mark = self.mark();
+        self.pos += 1;
+        let ty = if self.starts_type() { self.type_id().ok() } else { None };
+        let args = match ty {
+            Some(_) if self.at(sym::LBRACKET) => None,
+            Some(_) if self.at(sym::LPAREN) => self.arguments().ok(),
+            Some(_) if self.at(sym::LBRACE) => self.init_list().ok().map(|list| vec![list]),
+            Some(_) => Some(Vec::new()),
+            None => None,
+        };
+        match (ty, args) {
+            (Some(ty), Some(args)) => Some(self.node(ExprKind::New(Box::new(ty), args), start)),
+            _ => {
+                self.rewind(mark);
+                None
+            }
+        }
     }
 
     fn sizeof(&mut self, start: Span) -> Parsed<Expr> {

@@ -65,6 +65,7 @@ impl Parser<'_> {
         special: Option<Vec<TemplateArg>>,
         start: Span,
     ) -> Parsed<Function> {
+        let of = self.outlined.take();
         let (mut params, variadic) = self.params()?;
         for param in &mut params {
             param.slot = self.declare(param.name);
@@ -127,7 +128,7 @@ impl Parser<'_> {
         params.shrink_to_fit();
         let attrs = specifiers.attrs | if self.hidden { INTERNAL } else { 0 };
         Ok(Function {
-            signature: Arc::new(Signature { name, templates, special, params, variadic, attrs, ret, span }),
+            signature: Arc::new(Signature { name, templates, special, params, variadic, attrs, ret, span, of }),
             unit: self.unit,
             space: self.space,
             body,

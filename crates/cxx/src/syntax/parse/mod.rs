@@ -87,6 +87,8 @@ pub(crate) struct Parser<'a> {
     depth: usize,
     /// Fields that an unqualified name may mean inside a method.
     fields: Option<Arc<[Sym]>>,
+    /// The struct of the method that is about to be parsed outside it.
+    outlined: Option<Sym>,
     local_types: Vec<Sym>,
     local_structs: Vec<(Sym, Arc<Struct>)>,
     /// The names that this unit has declared so far.
@@ -120,6 +122,7 @@ impl<'a> Parser<'a> {
             touched: Vec::new(),
             depth: 0,
             fields: None,
+            outlined: None,
             local_types: Vec::new(),
             local_structs: Vec::new(),
             more: Names::default(),

@@ -72,7 +72,7 @@ impl Parser<'_> {
     /// A name as a value, or a type name followed by constructor arguments.
     fn named(&mut self, start: Span) -> Parsed<Expr> {
         let tok = self.peek().filter(|tok| tok.kind == Kind::Ident || tok.is(sym::SCOPE)).ok_or(Stuck)?;
-        if self.starts_type() {
+        if self.starts_type() || self.qualified_type(&[sym::LBRACE]) {
             let mark = self.mark();
             let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
             let ty = self.constructed_type();

@@ -160,7 +160,16 @@ impl Parser<'_> {
                 sym::STRUCT | sym::UNION | sym::CLASS if self.local_definition() => return self.local_struct(),
                 sym::ENUM if self.local_definition() => return self.local_enum(),
                 // The writes of an assembler statement are not tracked.
-                sym::GOTO | sym::TRY | sym::CATCH | sym::ASM | sym::ASM_GNU => return Err(Stuck),
+                sym::TRY => {
+                    self.pos += 1;
+                    let body = self.block()?;
+                    while self.eat(sym::CATCH) {
+                        self.skip_balanced();
+                        self.skip_balanced();
+                    }
+                    return Ok(Stmt::Try(body, self.since(start)));
+                }
+                sym::GOTO | sym::CATCH | sym::ASM | sym::ASM_GNU => return Err(Stuck),
                 _ => {}
             }
         }
@@ -324,7 +333,7 @@ fn is_label(stmt: &Stmt) -> bool {
 fn has_label(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default => true,
-        Stmt::Block(stmts) => stmts.iter().any(has_label),
+        Stmt::Block(stmts) | Stmt::Try(stmts, _) => stmts.iter().any(has_label),
         Stmt::If { then, other, .. } => has_label(then) || other.as_deref().is_some_and(has_label),
         Stmt::For { body, .. } | Stmt::Each { body, .. } | Stmt::While { body, .. } => has_label(body),
         _ => false,

@@ -315,7 +315,7 @@ impl Parser<'_> {
 
     pub(super) fn template_arg(&mut self) -> Parsed<TemplateArg> {
         let mark = self.mark();
-        if self.starts_type()
+        if (self.starts_type() || self.qualified_type(&[sym::COMMA, sym::GT, sym::STAR, sym::AMP]))
             && let Ok(ty) = self.type_id()
             && (self.at(sym::COMMA) || self.at(sym::GT) || self.at(sym::ELLIPSIS))
         {
@@ -323,6 +323,18 @@ impl Parser<'_> {
         }
         self.rewind(mark);
         Ok(TemplateArg::Expr(self.assignment()?))
+    }
+
+    /// Whether `space::Type` begins here, with one of these tokens behind it: a known type in a namespace.
+    pub(super) fn qualified_type(&self, before: &[Sym]) -> bool {
+        let mut at = 0;
+        while self.is_ident(at) && self.at_ahead(at + 1, sym::SCOPE) {
+            at += 2;
+        }
+        at > 0
+            && self.is_ident(at)
+            && self.ahead(at).is_some_and(|tok| self.is_type_name(tok.sym))
+            && before.iter().any(|next| self.at_ahead(at + 1, *next))
     }
 
     /// Whether a type, rather than a value, begins here.
@@ -400,6 +412,9 @@ impl Parser<'_> {
             "nullptr_t",
             "remove_reference_t",
             "decay_t",
+            "future",
+            "weak_ptr",
+            "deque",
         ];
         fixed_width(name).is_some() || TYPES.contains(&self.interner.text(name))
     }

@@ -23,9 +23,6 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode>
         ("--thresholds", args.thresholds),
         ("--against", args.against.is_some()),
         ("--smem", ask.smem.is_some()),
-        ("-D", !ask.define.is_empty()),
-        ("-U", !ask.undefine.is_empty()),
-        ("--cmake", !ask.cmake.is_empty()),
         ("--code", args.code.is_some()),
     ];
     let given: Vec<&str> = others.iter().filter_map(|(flag, given)| given.then_some(*flag)).collect();
@@ -46,24 +43,29 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode>
     let named = if args.gpu.is_empty() && cards.is_empty() { vec![CARD.to_owned()] } else { args.gpu.clone() };
     for given in &named {
         let unknown = || {
-            let known: Vec<String> = VulkanProfile::all().map(|of| of.card).collect();
+            let known: Vec<String> = VulkanProfile::known().map(|(card, _)| card.to_owned()).collect();
             say!("source-vulkan-card", given, known)
         };
         cards.push(VulkanProfile::find(given).ok_or_else(unknown)?);
     }
-    let mut rules = VulkanRules::open(tree)?;
+    let given = ask.overrides()?;
+    let valued = given.define.iter().map(|define| {
+        let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+        (name.to_owned(), Some(value.to_owned()))
+    });
+    let defines: Vec<_> = valued.chain(given.undefine.iter().map(|name| (name.clone(), None))).collect();
+    let cmake = given.cmake;
+    let mut rules = VulkanRules::open_with(tree, &cmake, &defines)?;
+    let wanted: Vec<(String, i64)> =
+        types.iter().flat_map(|kind| counts.iter().map(move |&count| (kind.clone(), count))).collect();
     let mut cells = Vec::new();
     for mut card in cards {
         for variable in &ask.env {
-            let name = variable.split('=').next().unwrap_or_default();
-            let known = VulkanProfile::variables();
-            ensure!(card.under(name), "source-vulkan-env", name, known);
+            let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
+            ensure!(rules.reads(name), "source-vulkan-env", name);
+            card.under(name, value);
         }
-        for kind in &types {
-            for &count in &counts {
-                cells.push(rules.choice(&card, &shape, kind, count)?);
-            }
-        }
+        cells.extend(rules.choices(&card, &shape, &wanted)?);
     }
     let answer = VulkanDeclared::new(tree.identity(), cells);
     context.emit(args.format, &answer)?;
