@@ -97,7 +97,7 @@ pub struct Machine<'p> {
     /// The numbers of this kind that the run needed: the position and the maximum of each.
     pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
-    /// The position of a call of an unknown function in this run. That function may have launched a kernel.
+    /// The position of a call of an unknown function in this run. That function may have handed one over.
     pub unfollowed: Option<Span>,
     /// If true, a function that receives another function to hand over is run to find the configuration. Otherwise the
     /// call counts as the hand-off.

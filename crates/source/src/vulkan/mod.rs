@@ -78,8 +78,10 @@ pub struct VulkanRules<'t> {
     program: Program,
     /// The unit with the backend's device and graph.
     unit: String,
-    /// The user's CMake options and defines.
-    given: (Vec<(String, String)>, Vec<(String, Option<String>)>),
+    /// The user's CMake options.
+    options: Vec<(String, String)>,
+    /// The user's defines; None undefines a name.
+    defines: Vec<(String, Option<String>)>,
     /// Defines that the build files do not settle. The program is read without them.
     unsure: Vec<String>,
     /// Why no answer can be given: build files that are not understood, or a unit that is not compiled.
@@ -173,8 +175,8 @@ impl<'t> VulkanRules<'t> {
         for path in built {
             program.load(tree, path)?;
         }
-        let given = (cmake.to_vec(), defines.to_vec());
-        Ok(VulkanRules { tree, program, unit, given, unsure, doubt })
+        let (options, defines) = (cmake.to_vec(), defines.to_vec());
+        Ok(VulkanRules { tree, program, unit, options, defines, unsure, doubt })
     }
 
     /// Whether the backend's sources name an environment variable.
@@ -278,12 +280,12 @@ impl<'t> VulkanRules<'t> {
             ways.push(names.clone());
         }
         for way in ways {
-            let mut defines = self.given.1.clone();
+            let mut defines = self.defines.clone();
             defines.extend(self.unsure.iter().map(|name| {
                 let set = way.contains(&name).then(|| "1".to_owned());
                 (name.clone(), set)
             }));
-            let mut other = VulkanRules::open_with(self.tree, &self.given.0, &defines)?;
+            let mut other = VulkanRules::open_with(self.tree, &self.options, &defines)?;
             other.unsure.clear();
             for (own, other) in done.iter_mut().zip(other.choices(card, shape, cells)?) {
                 if own.kernel != other.kernel && own.kernel.is_some() {

@@ -87,13 +87,15 @@ impl VulkanProfile {
         let Some(kept) = stored_chip(&name) else { return Err(ReportedError::NotPlayed { name }) };
         let dot = "integerDotProduct4x8BitPackedSignedAccelerated";
         let number = |of: &VulkanProfile, field: &str| of.number("", field);
+        // ggml uses a property only if the driver offers its extension too.
+        let dots = |of: &VulkanProfile| of.has("VK_KHR_shader_integer_dot_product") && number(of, dot) == Some(1);
+        let halves = |of: &VulkanProfile| {
+            let offered = of.has("VK_KHR_16bit_storage") && of.has("VK_KHR_shader_float16_int8");
+            offered && number(of, "shaderFloat16") == Some(1)
+        };
         let flags = [
-            (key!("source-property-integer-dot"), number(self, dot) == Some(1), number(&kept, dot) == Some(1)),
-            (
-                key!("source-property-halves"),
-                number(self, "shaderFloat16") == Some(1),
-                number(&kept, "shaderFloat16") == Some(1),
-            ),
+            (key!("source-property-integer-dot"), dots(self), dots(&kept)),
+            (key!("source-property-halves"), halves(self), halves(&kept)),
             (key!("source-property-half-dot"), self.has(HALF_DOT), kept.has(HALF_DOT)),
             (key!("source-property-matrices"), self.has(MATRICES), kept.has(MATRICES)),
             (key!("source-property-bf16-matrices"), self.has(BF16), kept.has(BF16)),
