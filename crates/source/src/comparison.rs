@@ -329,6 +329,7 @@ mod tests {
             kernel: "k_get_rows".to_owned(),
             args: args.iter().map(|arg| ("dst_t".to_owned(), arg.clone())).collect(),
             shape: None,
+            given: Vec::new(),
             file: String::new(),
             line: 0,
             stack: Vec::new(),

@@ -4,7 +4,7 @@
 use crate::argument::{Argument, joined, same_all};
 use crate::launch_shape::{LaunchShape, ShapeAt};
 use crate::path::Choice;
-use cxx::eval::{Handoff, Machine, Value};
+use cxx::eval::{CallValue, Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
 use say::{Message, say};
 use std::collections::BTreeMap;
@@ -86,6 +86,8 @@ pub struct Launched {
     pub args: Vec<(String, Argument)>,
     /// None for work inside a library, which chooses its own launches, and where shapes were not requested.
     pub shape: Option<LaunchShape>,
+    /// The arguments of a library call, by position; empty for kernels, and where shapes were not requested.
+    pub given: Vec<CallValue>,
     pub file: String,
     pub line: usize,
     pub stack: Vec<String>,
@@ -103,6 +105,7 @@ impl Launched {
             kernel: program.text(launch.name).to_owned(),
             args: launch.args.iter().map(arg).collect(),
             shape: shape(program, launch),
+            given: launch.given.clone(),
             file: program.files.path(launch.at.file).to_owned(),
             line: program.files.line(launch.at),
             stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
@@ -115,6 +118,18 @@ impl Launched {
         for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {
             if mine.same(theirs) != Some(true) {
                 *mine = Argument::Unknown;
+            }
+        }
+        if self.given.len() != other.given.len() {
+            self.given.clear();
+        }
+        for (mine, theirs) in self.given.iter_mut().zip(&other.given) {
+            let same = match (&*mine, theirs) {
+                (CallValue::Number(a), CallValue::Number(b)) => a.same(b, until),
+                (a, b) => a == b,
+            };
+            if !same {
+                *mine = CallValue::Unknown;
             }
         }
         if let Some(shape) = &mut self.shape {

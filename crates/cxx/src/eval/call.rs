@@ -158,9 +158,10 @@ impl<'p> Machine<'p> {
         let outside = self.outside(name);
         // The call may change what it is given, so its configuration is read first.
         let config = self.given_configuration(name, args, at)?;
+        let given = if outside == Outside::Work { self.call_values(args, at)? } else { Vec::new() };
         let values = self.stranger(Some(full), args, at)?;
         if outside == Outside::Work || (outside == Outside::Moves && self.follows) {
-            self.hand_to_library(name, at)?;
+            self.hand_to_library(name, given, at)?;
             if outside == Outside::Moves {
                 self.moved(&values, at);
             }

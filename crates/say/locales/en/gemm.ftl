@@ -105,6 +105,8 @@ gemm-launched-row = { $kernel }: solutions { $solutions }; { $rows ->
     [one] 1 row refers to them
    *[other] { $rows } rows refer to them
 } in { $leaf } ({ $catalog })
+gemm-source-no-catalog = rocBLAS chooses the kernel of the BLAS rows, but there is no catalog to compute it from ({ $why }). With a catalog: { $command }
+gemm-source-open = { COUNT($count, "BLAS call", "BLAS calls") } of the tree could not be followed to a kernel: an argument that describes the product is unknown
 gemm-launched-other = The library launched another kernel: { $kernel }
 gemm-page-title = Macro tiles of { $library } on { $target }, K = { $k }
 gemm-page-lead = { $gpu } ({ $target }), { $library } of { $runtime }: { $type } { $trans }, K = { $k }. Rows are M, columns are N. A cell is the macro tile that the library chooses for the product.

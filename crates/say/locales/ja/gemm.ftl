@@ -95,6 +95,8 @@ gemm-library = { $library } { $version }
 gemm-section = ランタイムのカタログから計算した BLAS カーネル。ソリューションはカタログでの番号です（rocBLAS の API では 1 大きくなります）:
 gemm-launched-section = ライブラリのカタログにある BLAS カーネル:
 gemm-launched-row = { $kernel }: ソリューション { $solutions }、{ $leaf }（{ $catalog }）の { $rows } 行が参照
+gemm-source-no-catalog = BLAS の行のカーネルは rocBLAS が選びますが、計算に使うカタログがありません（{ $why }）。カタログを取得した後のコマンド: { $command }
+gemm-source-open = ツリー内の BLAS 呼び出しのうち { $count } 件は、行列積を決める引数が不明なため、カーネルまで追跡できませんでした
 gemm-launched-other = ライブラリは別のカーネルを起動しました: { $kernel }
 gemm-page-title = { $target } における { $library } のマクロタイル（K = { $k }）
 gemm-page-lead = { $gpu }（{ $target }）、{ $runtime } の { $library }: { $type } { $trans }、K = { $k }。行が M、列が N です。各セルは、その行列積に対してライブラリが選ぶマクロタイルです。

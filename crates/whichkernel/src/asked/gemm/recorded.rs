@@ -151,7 +151,7 @@ fn library_of(call: &Blas) -> Library {
 }
 
 /// The product of a recorded call; None where the catalogs have none of its kind.
-fn call_of(call: &Blas, library: Library) -> Option<Call> {
+pub(super) fn call_of(call: &Blas, library: Library) -> Option<Call> {
     if call.call == blas::STRSM_BATCHED {
         return None;
     }
