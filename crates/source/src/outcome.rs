@@ -4,7 +4,7 @@
 use crate::argument::{Argument, joined, same_all};
 use crate::launch_shape::{LaunchShape, ShapeAt};
 use crate::path::Choice;
-use cxx::eval::{CallValue, Handoff, Machine, Value};
+use cxx::eval::{CallValue, Extent, Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
 use say::{Message, say};
 use std::collections::BTreeMap;
@@ -124,12 +124,14 @@ impl Launched {
             self.given.clear();
         }
         for (mine, theirs) in self.given.iter_mut().zip(&other.given) {
-            let same = match (&*mine, theirs) {
-                (CallValue::Number(a), CallValue::Number(b)) => a.same(b, until),
-                (a, b) => a == b,
-            };
-            if !same {
-                *mine = CallValue::Unknown;
+            match (&mut *mine, theirs) {
+                (CallValue::Numbers(all), CallValue::Numbers(others)) => {
+                    let new = |other: &&Extent| !all.iter().any(|known| known.same(other, until));
+                    let new: Vec<Extent> = others.iter().filter(new).cloned().collect();
+                    all.extend(new);
+                }
+                (a, b) if a == b => {}
+                _ => *mine = CallValue::Unknown,
             }
         }
         if let Some(shape) = &mut self.shape {

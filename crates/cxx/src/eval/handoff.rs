@@ -87,7 +87,7 @@ impl Machine<'_> {
             out.push(match value {
                 Value::Float(number, _) => CallValue::Float(number.to_bits()),
                 Value::Int(..) => match self.setting(&value, at) {
-                    Ok([number, ..]) => CallValue::Number(number),
+                    Ok([number, ..]) => CallValue::Numbers(vec![number]),
                     Err(_) => CallValue::Unknown,
                 },
                 _ => CallValue::Unknown,

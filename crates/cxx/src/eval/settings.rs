@@ -35,7 +35,8 @@ pub type Settings = [Setting; 3];
 /// An argument of a library call. A pointer to a number counts as that number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallValue {
-    Number(Extent),
+    /// One number; several if the value differs between the builds that were joined.
+    Numbers(Vec<Extent>),
     /// The bits of an f64.
     Float(u64),
     Unknown,

@@ -52,14 +52,26 @@ impl InSource {
     /// None if the function is unknown, or an argument that describes the product could not be followed.
     fn of(launch: &Launched, columns: i64) -> Option<InSource> {
         let at = positions(&launch.kernel)?;
-        let number = |position: usize| match launch.given.get(position)? {
-            CallValue::Number(extent) => extent.at(columns),
+        let numbers = |position: usize| match launch.given.get(position)? {
+            CallValue::Numbers(all) => all.iter().map(|extent| extent.at(columns)).collect::<Option<Vec<i64>>>(),
             _ => None,
         };
-        let word = |position: usize| u32::try_from(number(position)?).ok();
+        let number = |position: usize| match numbers(position)?.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => Some(*first),
+            _ => None,
+        };
+        // Versions of HIP number a type differently; what counts is the type.
+        let word = |position: usize, name: fn(u32) -> &'static str| {
+            let all: Option<Vec<u32>> = numbers(position)?.iter().map(|number| u32::try_from(*number).ok()).collect();
+            let all = all?;
+            let first = *all.first()?;
+            all.iter().all(|other| name(*other) == name(first)).then_some(first)
+        };
         let three = |[a, b, c]: [usize; 3]| Some([number(a)?, number(b)?, number(c)?]);
         let ([type_a, type_b, type_c], compute) = match at.types {
-            Some(([a, b, c], compute)) => ([word(a)?, word(b)?, word(c)?], word(compute)?),
+            Some(([a, b, c], compute)) => {
+                ([word(a, data_type)?, word(b, data_type)?, word(c, data_type)?], word(compute, compute_type)?)
+            }
             // Single precision: HIP_R_32F, HIPBLAS_COMPUTE_32F.
             None => ([0; 3], 2),
         };
@@ -67,7 +79,7 @@ impl InSource {
         let [stride_a, stride_b, stride_c] = at.strides.map_or(Some([0; 3]), three)?;
         let beta = match launch.given.get(at.beta)? {
             CallValue::Float(bits) => Some(f64::from_bits(*bits)),
-            CallValue::Number(extent) => extent.at(columns).map(|number| number as f64),
+            CallValue::Numbers(_) => number(at.beta).map(|number| number as f64),
             CallValue::Unknown => None,
         };
         let call = Blas {
@@ -75,8 +87,8 @@ impl InSource {
             stream: 0,
             graph: 0,
             call: at.call,
-            trans_a: word(1)?,
-            trans_b: word(2)?,
+            trans_a: u32::try_from(number(1)?).ok()?,
+            trans_b: u32::try_from(number(2)?).ok()?,
             m: number(3)?,
             n: number(4)?,
             k: number(5)?,
@@ -112,6 +124,7 @@ impl InSource {
         let other = selector.choose(&Call { beta: Beta::of(1.0), ..call.clone() });
         match (&choice, &other) {
             (Choice::Determined(a), Choice::Determined(b)) if a.kernel == b.kernel => Some(choice),
+            (Choice::None, Choice::None) | (Choice::NotComputed(_), Choice::NotComputed(_)) => Some(choice),
             _ => None,
         }
     }
