@@ -1,5 +1,5 @@
 # investigate
-investigate-could-fetch = `{ $command }` fetches and inspects it.
+investigate-could-fetch = To fetch and inspect it: `{ $command }`
 investigate-not-fetched = { $what } could not be fetched: { $why }
 investigate-size = about { $megabytes } MB on { $date }
 investigate-size-unknown = size unknown until the index is read
