@@ -243,7 +243,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             |table| text(table, "investigation")[0] = Some("Mine".into()),
             "claims: the table was altered",
         ),
-        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "a claim cites the observation"),
+        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "claim cites the observation"),
         (
             "claims",
             "a host",

@@ -24,7 +24,10 @@ conclusion-all-whole = True for { $answered ->
     [one] the only { $unit }
    *[other] all { $answered } { $unit }
   }.
-conclusion-all-alone = True for all { $answered } { $unit }, { $alone }.
+conclusion-all-alone = True for { $answered ->
+    [one] the only { $unit }
+   *[other] all { $answered } { $unit }
+  }, { $alone }.
 conclusion-all-answered = True for { $answered ->
     [one] the only { $unit } with a result
    *[other] all { $answered } { $unit } with a result
