@@ -98,7 +98,7 @@ gap-separator = {", "}
 
 left-out-not-asked = not requested
 left-out-unreadable = could not be read
-left-out-undetermined = the rules do not determine it
+left-out-undetermined = the rules do not determine the result
 left-out-failed = the run failed
 left-out-refused = refused by the system
 left-out-lost = lost
@@ -106,7 +106,7 @@ left-out-out-of-view = not observable
 left-out-other-target = no code for this target; metadata of another target was used
 left-out-in-part = observed only in part
 left-out-inferred = inferred, not observed
-left-out-only-told = only this file states it, and it cannot be verified
+left-out-only-told = only this file states it, so it cannot be verified
 left-out-unsteady = also differs between unobserved runs
 left-out-untold = not reported
 left-out-disagrees = two counts disagree

@@ -221,7 +221,7 @@ doctor-case-vulkan-off = OLLAMA_VULKAN={ $value } ({ $place }): Ollama does not 
 doctor-case-vulkan-driver-fix = install your distribution's current Vulkan driver (Debian, Ubuntu: mesa-vulkan-drivers), then run doctor again
 doctor-case-vulkan-loader-fix = install the Vulkan loader (Debian, Ubuntu: libvulkan1) and restart the server
 doctor-answer-key = the server asks for an API key
-doctor-answer-unknown = it answers HTTP requests, but is not a known kind of server
+doctor-answer-unknown = the server answers HTTP requests, but its kind is unknown
 doctor-trial-counted = only { $seen } of { $calls } calls were counted
 doctor-trial-exit = the program failed ({ $status })
 doctor-trial-no-answer = no answer within { $seconds } s

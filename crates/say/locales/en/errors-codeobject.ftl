@@ -48,8 +48,8 @@ codeobject-header-of = the header of { $name }
 codeobject-ordinal = { $ordinal } of { $entry }
 
 # Packed bytes
-codeobject-too-large = it is too large for this machine
-codeobject-unpacked-size = it unpacks to { COUNT($got, "byte", "bytes") }, but the header says { $stated }
+codeobject-too-large = the content is too large for this machine
+codeobject-unpacked-size = the content unpacks to { COUNT($got, "byte", "bytes") }, but the header says { $stated }
 codeobject-stream-stalls = the stream makes no progress
 codeobject-stream-end = the stream does not end at the position given in the header
 codeobject-no-ar = this is either a thin archive, whose members are separate files, or not an archive
@@ -58,8 +58,8 @@ codeobject-no-end-mark = the end mark is missing
 # Launch maps
 codeobject-image-machine = e_machine in the host ELF header is { $machine }: only x86-64 constructors are decoded
 codeobject-call = call at { $site }: { $why }
-codeobject-call-unreached = it is not reached from any constructor that was followed
-codeobject-call-module = its module does not come from any fat binary registration that was followed
+codeobject-call-unreached = no constructor that was followed reaches this call
+codeobject-call-module = the module of this call does not come from any fat binary registration that was followed
 codeobject-call-handle = the address of the handle is unknown
 codeobject-call-name = the name of the kernel is not a string in this file
 codeobject-call-name-text = the name of the kernel is not UTF-8

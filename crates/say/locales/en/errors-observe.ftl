@@ -19,4 +19,4 @@ observe-no-processor = the processor is unknown, so there is no instruction tabl
 observe-no-table = no instruction table for { $processor }
 observe-outside-sections = { $name } outside its device sections
 observe-object-unread = the code object cannot be read
-observe-contradicted = its bundle ID or metadata names a different target than e_flags
+observe-contradicted = the bundle ID or the metadata names a different target than e_flags

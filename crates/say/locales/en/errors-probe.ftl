@@ -11,7 +11,7 @@ probe-first-prompt = the first prompt failed: { $why }
 probe-no-counts = the server does not report how many tokens a prompt has, so no lengths can be chosen
 probe-no-process = the server's process is not on this machine, so it cannot be watched
 probe-cold-only-ollama = only Ollama can unload a model on request; this server keeps its model until it ends
-probe-few-slots = the server evaluates { COUNT($slots, "request", "requests") } in parallel; the others waited for a slot
+probe-few-slots = the server evaluates { COUNT($slots, "request", "requests") } in parallel; the other requests waited for a slot
 probe-missing-unread = the index lists this file, but it cannot be read
 
 # Lanes

@@ -44,4 +44,4 @@ missed-replays-why = { $count ->
 missed-rest-of-file = the rest of the file
 missed-rest-of-run = the rest of the run
 missed-symbols = symbols
-missed-targets-unread = it could not be read, so it is unknown whether it contains code for the device
+missed-targets-unread = the file could not be read, so it is unknown whether it contains code for the device

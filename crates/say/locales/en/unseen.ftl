@@ -1,23 +1,23 @@
 # What a watch did not see: `unseen-KEY` says what, `unseen-KEY-why` why. The English ones are the templates of crates/watch/src/gap/wording.rs.
 
 unseen-unprobed-unreachable = launches through { $library }
-unseen-unprobed-unreachable-why = no probe could be placed, because its file could not be opened through /proc
+unseen-unprobed-unreachable-why = no probe could be placed, because the library's file could not be opened through /proc
 unseen-unprobed-over = launches through { $library }
-unseen-unprobed-over-why = its process ended before the probes were in place
+unseen-unprobed-over-why = the process ended before the probes were in place
 unseen-unprobed-none-there = launches through { $library }
-unseen-unprobed-none-there-why = it exports none of the watched functions
+unseen-unprobed-none-there-why = the library exports none of the watched functions
 unseen-unprobed-refused = launches through { $library }
 unseen-unprobed-refused-why = { $reason }
 unseen-unread-over = launches through { $library }, if it is a runtime
-unseen-unread-over-why = its process ended before the probes were in place
+unseen-unread-over-why = the process ended before the probes were in place
 unseen-unread = launches through { $library }, if it is a runtime
-unseen-unread-why = its file could not be opened through /proc
+unseen-unread-why = the library's file could not be opened through /proc
 unseen-unrecognised = launches through { $symbol } of { $library }
-unseen-unrecognised-why = neither its file name nor its SONAME is that of a known runtime; launches that it does not pass on to a probed runtime were not seen
+unseen-unrecognised-why = neither the library's file name nor its SONAME is that of a known runtime; launches that the library does not pass on to a probed runtime were not seen
 unseen-late-runtime = the first calls through { $library }
-unseen-late-runtime-why = the process opened it after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
+unseen-late-runtime-why = the process opened the library after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
 unseen-late-library = the first calls of { $library }
-unseen-late-library-why = the process opened it after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
+unseen-late-library-why = the process opened the library after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
 unseen-unknown-launch = launches through { $count } { $count ->
     [one] call
    *[other] calls
@@ -32,7 +32,7 @@ unseen-unreturned = results of { $count } { $count ->
     [one] call
    *[other] calls
 } of { $symbol } ({ $library })
-unseen-unreturned-why = the function ends with a jump to an address that is not in its file, and a return probe could crash a program that throws an exception
+unseen-unreturned-why = the function ends with a jump to an address outside its file, and a return probe could crash a program that throws an exception
 unseen-pointer = launches through a pointer to { $call } in process { $process }
 unseen-pointer-why = the process got the address from the runtime; the address is not that of an exported function, and no probe could be placed
 unseen-late-pointer = the first launches through a pointer to { $call }
@@ -40,12 +40,12 @@ unseen-late-pointer-why = the process got the address from the runtime; the addr
 unseen-inside = launches of { $program }
 unseen-inside-why = the program contains { $symbol } itself; only runtimes in separate files are probed
 unseen-reaches = launches of process { $process } ({ $program })
-unseen-reaches-why = it has { $device } open, but none of its libraries had probes
+unseen-reaches-why = the process has { $device } open, but none of its libraries had probes
 unseen-device-runtime = launches that the kernel { $kernel } makes on the device (the kernel was launched { $count } { $count ->
     [one] time
    *[other] times
 })
-unseen-device-runtime-why = its code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
+unseen-device-runtime-why = the kernel's code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
 unseen-uncounted = launches through { $symbol } ({ $library })
 unseen-uncounted-why = this version of whichkernel does not recognize the function, and without BPF it cannot tell whether the function was called
 unseen-not-planted = launches through { $library } in process { $process }
@@ -61,9 +61,9 @@ unseen-new-threads-why = probes are placed on each thread separately
 unseen-capture-under-way = launches through a graph capture that was in progress: { $count } are counted as launched
 unseen-capture-under-way-why = the capture began before the probes were in place; replays of its graph are counted as unknown
 unseen-changed-nodes = earlier launches of { $count } graph nodes that were changed
-unseen-changed-nodes-why = their graphs were captured, and the runtime does not identify the nodes: the total number of launches is correct, but they may be assigned to the wrong kernels
+unseen-changed-nodes-why = the graphs were captured, and the runtime does not identify their nodes: the total number of launches is correct, but some may be assigned to the wrong kernel
 unseen-unknown-nodes = launches of { $count } graph nodes that were removed, or switched on or off
-unseen-unknown-nodes-why = their graphs were captured, and the runtime does not identify the nodes; replays are counted as unknown
+unseen-unknown-nodes-why = the graphs were captured, and the runtime does not identify their nodes; replays are counted as unknown
 unseen-loose-nodes = launches through { $count } nodes of graphs whose creation was not seen
 unseen-loose-nodes-why = the graphs were created before `watch` attached, or by a function that is not watched
 unseen-device-launch = launches through { $count } { $count ->
@@ -113,23 +113,23 @@ unseen-no-canary-why = no known event was generated to test this
 unseen-left = processes
 unseen-left-why = process { $process } called { $call }; programs that it started after that are not seen
 unseen-outside-environment = launches of { $who } (process { $process })
-unseen-outside-environment-why = it had { $detail } mapped but not the preload library, because it was started with environment variables of its own
+unseen-outside-environment-why = the process had { $detail } mapped but not the preload library, because it was started with environment variables of its own
 unseen-outside-static = launches of { $who } (process { $process })
-unseen-outside-static-why = it is statically linked and contains launch functions, so nothing can be preloaded into it
+unseen-outside-static-why = the program is statically linked and contains launch functions, so nothing can be preloaded into it
 unseen-outside-loader = launches of { $who } (process { $process })
-unseen-outside-loader-why = its loader is { $detail }, not glibc's; it does not start with the preload library in its environment
+unseen-outside-loader-why = the program's loader is { $detail }, not glibc's; the program does not start with the preload library in its environment
 unseen-outside-rights = launches of { $who } (process { $process })
-unseen-outside-rights-why = it runs with other privileges (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD
+unseen-outside-rights-why = the program runs with other privileges (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD
 unseen-outside-survivor = later launches of { $who } (process { $process })
-unseen-outside-survivor-why = it was still running when the program ended
+unseen-outside-survivor-why = this process was still running when the program ended
 unseen-outside-unrecorded = launches of { $who } (process { $process })
-unseen-outside-unrecorded-why = it loaded the preload library and a GPU runtime, but left no record
+unseen-outside-unrecorded-why = the process loaded the preload library and a GPU runtime, but left no record
 unseen-outside-second-runtime = launches through { $who } in process { $process }
 unseen-outside-second-runtime-why = another library in the process has the same launch functions, and only that library is wrapped
 unseen-outside-opened-apart = launches by { $who } in process { $process }
-unseen-outside-opened-apart-why = it was opened with { $detail }, so its calls do not reach the preload library
+unseen-outside-opened-apart-why = this file was opened with { $detail }, so its calls do not reach the preload library
 unseen-outside-address = launches by { $who } in process { $process }
-unseen-outside-address-why = it has the address of the runtime's own { $detail } and can call it directly
+unseen-outside-address-why = this file has the address of the runtime's own { $detail } and can call it directly
 unseen-threw = { $count } { $count ->
     [one] call
    *[other] calls
@@ -226,7 +226,7 @@ unseen-no-log-line-why = the log has no line in a known format: the libraries we
 unseen-no-kernel-line = kernels
 unseen-no-kernel-line-why = no line of the HIP runtime names a kernel; only the requests to BLAS libraries and the choices of these libraries are visible
 unseen-told-twice = calls
-unseen-told-twice-why = they were logged in several ways ({ $ways }) and counted once
+unseen-told-twice-why = the calls were logged in several ways ({ $ways }) and counted once
 unseen-write-ahead = the newest rows
 unseen-write-ahead-why = the write-ahead log beside the file is not read; merge it with: sqlite3 FILE 'PRAGMA wal_checkpoint'
 unseen-timeless = completion
