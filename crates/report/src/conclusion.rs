@@ -188,7 +188,7 @@ mod tests {
         let blind = seen.clone().cannot_see(Blind::Processes.named(["worker (static)"]));
         assert_eq!(
             en(&blind.completeness()),
-            "Checked: 1000 launches, according to preload only, which cannot see processes that it could not attach to: worker (static)."
+            "Checked: 1000 launches, according to preload only, which cannot see processes that the observer could not attach to: worker (static)."
         );
         let agreed = seen.account(Account::searched(Witness::ProcessTree)).completeness();
         assert_eq!(

@@ -2,7 +2,7 @@
 canary-uprobe = { $seen } of { $calls } calls of { $symbol } in a test library; { $place }
 canary-probe-placed = the probe on { $library } is in place in process { $pid }
 canary-probe-absent = the probe is not in the target
-canary-probe-unread = unknown whether the probe is in place in process { $pid }, because its memory could not be read
+canary-probe-unread = it is unknown whether the probe is in place in process { $pid }, because its memory could not be read
 canary-preload = { $seen } of { $calls } test calls through { $runtime }
 canary-preload-unseen = only { $seen } of { $calls } test calls through { $runtime } were seen
 canary-runtime-same = the same { $name } as in the target

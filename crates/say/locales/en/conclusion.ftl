@@ -60,11 +60,11 @@ alone-blind = according to { $by } only, which cannot see { $spots }
 # What an observer cannot see (evidence::Blind)
 blind-named = { $kind }: { $names }
 blind-direct-calls = calls that bypass the dynamic linker
-blind-processes = processes that it could not attach to
+blind-processes = processes that the observer could not attach to
 blind-device-launches = kernels launched by other kernels
 blind-before = launches before the observer attached
 blind-unknown-bytes = bytes in an unknown format
-blind-other-files = files that were not named
+blind-other-files = files that were not specified
 blind-unnamed-code = code in memory that is not from a file
 blind-late-registrations = kernels registered outside of constructors
 blind-server-cache = prompts of other clients in the server's cache

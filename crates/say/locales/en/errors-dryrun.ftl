@@ -13,7 +13,7 @@ dryrun-static = { $program } is statically linked, so its built-in HIP runtime c
 dryrun-loader = { $program } needs the loader { $loader }, which does not exist: the program was built for another C library. Specify the tree that the program belongs to with --runtime DIR, or use a build for this C library
 dryrun-foreign = { $program } is for another processor or format; a dry run needs a 64-bit x86 Linux program
 dryrun-start = { $program } could not be started: { $source }. If it was built for another C library, specify its own tree with --runtime DIR
-dryrun-no-vulkan-card = { $given } is not a card that Mesa's stand-in supports. It supports: { $known }
+dryrun-no-vulkan-card = { $given } is not a card that Mesa's stand-in supports. Supported cards: { $known }
 dryrun-no-vulkan-tree = { $place } is not an unpacked system with RADV and Mesa's stand-in for the kernel driver (mesa-vulkan-drivers, mesa-drm-shim). Fetch them with `whichkernel runtime fetch debian-sid --parts tools,vulkan`
 dryrun-host-no-runtime = no HIP runtime can be loaded here (libamdhip64.so.6 or .so.7): { $why }. Install ROCm's HIP runtime, or choose a card with --gpu
 dryrun-host-no-function = the HIP runtime lacks { $why }
@@ -25,7 +25,7 @@ dryrun-sandbox-refused = { $step } was refused ({ $source }): { $advice }
 dryrun-sandbox-program = { $program } is not in the tree { $root } (or its loader is missing): { $source }
 dryrun-no-program-inside = { $program } was not found in the runtime; programs are looked up in its /usr/bin
 dryrun-no-device-library = { $runtime } has no library with device code
-dryrun-sandbox-sysctl = { $name } is { $forbids } here; `sudo sysctl { WORD($name) }={ WORD($allows) }` allows it
-dryrun-sandbox-policy = no sysctl forbids it, so a container or security policy does (Docker: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN)
+dryrun-sandbox-sysctl = { $name } is { $forbids } here; `sudo sysctl { WORD($name) }={ WORD($allows) }` allows this step
+dryrun-sandbox-policy = no sysctl forbids this step, so a container or security policy does (Docker: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN)
 dryrun-sandbox-root = running as root also works
 dryrun-system = a dry run is { $only }

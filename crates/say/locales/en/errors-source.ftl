@@ -22,7 +22,7 @@ source-limit-sources = 1 GiB or 400,000 files
 
 # Rules and devices
 source-no-dispatcher = { $tree } has no ggml dispatcher: none of its .cu files has a case for { $op }. Specify the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{ $hint }
-source-no-sources = {" "}(this one has no sources at all)
+source-no-sources = {" "}(this tree has no sources at all)
 source-unit-unread = . One file could not be read: { $error }
 source-no-vulkan = { $tree } has no Vulkan backend: it contains no ggml-vulkan.cpp
 source-dispatcher-unreadable = { $place }: { $why }; the dispatcher cannot be read

@@ -18,7 +18,7 @@ why-yes-needs-fix = --yes runs the plan of --fix N --measure or --undo N: specif
 why-fix-service-root = only root may restart the service { $unit }; nothing was changed. Run the same command with sudo
 why-fix-service-process = process { $pid } is not the main process of the service { $unit } (systemd names { $main }); nothing was changed
 why-fix-service-transient = the service { $unit } has no unit file (it was started by systemd-run), so it cannot be changed permanently; nothing was changed
-why-fix-service-left = { $path } exists: another measurement of { $unit } is running or was killed; nothing was changed. If none is running, remove the file, run systemctl daemon-reload and restart the service
+why-fix-service-left = { $path } exists: another measurement of { $unit } is running or was killed; nothing was changed. If no measurement is running, remove the file, run systemctl daemon-reload and restart the service
 why-fix-service-home = neither HOME nor XDG_CONFIG_HOME is set, so the directory of your services is unknown; nothing was changed
 why-fix-service-words = the command line of { $unit } contains characters that a unit file cannot contain; nothing was changed
 why-fix-service-prefix = ExecStart= of { $unit } has a special prefix, which a changed command line would lose; nothing was changed

@@ -38,6 +38,6 @@ isa-recorded = { $count } { $count ->
    *[other] observations
 } written to the ledger
 isa-list-stub = stub ({ $kind }): it computes nothing
-isa-file-unread = could not be read, so its code is unknown: { $path }
+isa-file-unread = { $path } could not be read, so its code is unknown
 isa-has-nothing = { $what } is neither the beginning of an instruction's name nor a family ({ $families })
 isa-spirv-others = { $file } has no AMD GPU code. It has { COUNT($modules, "SPIR-V module", "SPIR-V modules") }, but not all of them are for Vulkan: OpenCL or Level Zero drivers compile the others. `whichkernel inspect { WORD($file) } --modules` shows what they are for, and counts their instructions

@@ -29,7 +29,7 @@ probe-basis-count-is-evaluated = Evaluated: in this release, the reported count 
 probe-basis-log = Evaluated: read from the server's debug line for each request.
 probe-basis-embedding = Evaluated: the whole text, because embeddings do not use the cache.
 probe-basis-own-prompts = Evaluated: computed from the prompts sent before. This is wrong if another client sent requests meanwhile, or if the server has more than 4 slots. To measure it, run Ollama with OLLAMA_DEBUG=1 and use --log FILE.
-probe-basis-unknown = Evaluated ?: neither the response nor a log shows how much of the prompt came from the cache.
+probe-basis-unknown = Evaluated: unknown (?), because neither the response nor a log shows how much of the prompt came from the cache.
 probe-mark-cached = Some prompts were partly cached: the server evaluated fewer tokens than it reports.
 probe-mark-truncated = The server truncated some prompts: it evaluated fewer tokens than were sent.
 probe-mark-fills-context = A prompt fills the context completely: the server may have truncated it silently.

@@ -191,12 +191,12 @@ site-chain-answer = { $open } of { $total } questions are open.
 site-chain-caption = **Six rungs, from the source to the device.** A filled symbol is an observation of the question's own subject.
 site-chain-note = Evidence on one rung never changes the grade of another. whichkernel computes all grades from the ledger; they cannot be entered by hand.
 site-rule-of = Conditions that decide for { $type }, { COUNT($columns, "column", "columns") }, { $target }, in { $build }:
-site-ask-declared = Does the source have a rule that chooses it?
+site-ask-declared = Does the source have a rule that chooses the kernel?
 site-ask-shipped = Does a file contain the kernel for this GPU?
 site-ask-loaded = Is the file loaded in the process?
-site-ask-selected = Did the host code select it for this shape?
-site-ask-launched = Did a live process launch it on the device?
-site-ask-completed = Did the device report that it ran?
+site-ask-selected = Did the host code select the kernel for this shape?
+site-ask-launched = Did a live process launch the kernel on the device?
+site-ask-completed = Did the device report that the kernel ran?
 site-phases-question = What is the plan, and how far has it got?
 site-phases-answer = { $settled } of { $total } claims in { $phases } phases have an answer.
 site-flow-caption = **Phases, from the source to the live run.** The blue bar is the share of claims that have an answer, including refuted ones.
@@ -232,7 +232,7 @@ site-closes = settles { $claims } { $claims ->
 site-claims-closed = { $count } { $count ->
     [one] claim
    *[other] claims
-   } it would settle
+   } that it would settle
 site-shows-question = What does the evidence show, and where does it end?
 site-shows-answer = Each observer sees its own rung and states its blind spots. This report makes no claims beyond that.
 site-sources-question = Which source trees, files and machines are the basis?

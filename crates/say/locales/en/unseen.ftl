@@ -86,15 +86,15 @@ unseen-unchecked-why = the launches came too fast to check their return values; 
 unseen-no-returns = whether launches were accepted
 unseen-no-returns-why = return values are not checked without BPF
 unseen-names-before = names of functions that the program obtained before `watch` attached
-unseen-names-before-why = the process memory that contains them could not be read
+unseen-names-before-why = the process memory that contains these names could not be read
 unseen-names-guessed = certainty of some names
 unseen-names-guessed-why = the names were read from the driver's internal objects, by a method that gave the right name for every known function
 unseen-registrations = names of some kernels of { $library }
 unseen-registrations-why = { $count } of its registration calls could not be read
 unseen-no-late-names = names of functions that are loaded at run time
-unseen-no-late-names-why = perf without BPF does not follow the pointers to them
+unseen-no-late-names-why = perf without BPF does not follow the pointers to these names
 unseen-no-arguments = argument bytes and the column counts they contain
-unseen-no-arguments-why = perf without BPF does not follow the pointers to them
+unseen-no-arguments-why = perf without BPF does not follow the pointers to the arguments
 unseen-table-full = argument bytes of some kernels
 unseen-table-full-why = there are more kernels than the BPF table can hold
 unseen-no-columns = column counts
@@ -179,7 +179,7 @@ unseen-nobody-called-why = no process called a wrapped function: the runtime is 
 unseen-nobody-opened-vulkan = processes
 unseen-nobody-opened-vulkan-why = no process opened Vulkan with the whichkernel layer: the program does not use Vulkan, is set-user-ID, resets its environment, or has its own loader
 unseen-layer-blind = { $what } in process { $process }
-unseen-layer-blind-why = the layer does not inspect it
+unseen-layer-blind-why = the layer does not inspect this
 unseen-named-by-module = names
 unseen-named-by-module-why = { $count } { $count ->
     [one] dispatch uses
@@ -263,7 +263,7 @@ unseen-not-in-lines = the kernels of { $count } { $count ->
     [one] launch
    *[other] launches
 }
-unseen-not-in-lines-why = the writer of the trace counted them but recorded no lines for them
+unseen-not-in-lines-why = the writer of the trace counted these launches but recorded no lines for them
 unseen-end-disagrees = whether all { $count } launches of the trace happened
 unseen-end-disagrees-why = the end record counts { $counted }: the lines or the end record were changed
 unseen-told = { $what }
