@@ -151,7 +151,7 @@ doctor-case-kfd-denied = This user cannot open /dev/kfd ({ $error }), so this us
 doctor-case-service-group = The service runs as { $user }, which is not in the group render. It cannot open the GPU and runs on the CPU.
 doctor-case-integrated = This machine has an integrated GPU ({ $small }) besides the card ({ $large }). A runtime may use the integrated GPU as a separate device.
 doctor-case-leftovers = Leftover probes in tracefs: { $count }. The first: { $first }
-doctor-case-override = { $place } sets { $name }={ $value }: the { $real } appears as { $target }, so { $target } kernels are selected and loaded. On a card with its own kernels this is slower or produces wrong results.
+doctor-case-override = { $place } sets { $name }={ $value }: the { $real } appears as { $target }, so { $target } kernels are selected and loaded. On a card with kernels of its own, this is slower or produces wrong results.
 doctor-case-override-idle = { $place } sets { $name }={ $value }, which has no effect: the card is { $target } already.
 doctor-case-override-unreadable = { $place } sets { $name }={ $value }, which is not a version such as 12.0.1.
 doctor-case-hidden = { $place } sets { $name }="{ $value }", which hides all { $count } GPUs.

@@ -129,8 +129,8 @@ source-open-one-define = no build file states whether { $name } is defined; the 
 source-open-several-defines = no build file states whether { $names } are defined; the result depends on them
 source-open-version-value = the value of { $name } is unknown (set it with -D { $name }=VALUE); the result for { $value }, the assumed value, differs from that for { $other }
 source-open-call = this call is not followed
-source-open-occupancy = the number of blocks of the kernel that fit on a multiprocessor (1 to { $most }) depends on its registers
-source-open-occupancy-code = the number of blocks of the kernel that fit on a multiprocessor (1 to { $most }) depends on its registers; the given code does not contain the kernel
+source-open-occupancy = the number of blocks of the kernel that fit on a multiprocessor (1 to { $most }) depends on the kernel's registers
+source-open-occupancy-code = the number of blocks of the kernel that fit on a multiprocessor (1 to { $most }) depends on the kernel's registers, but the given code does not contain the kernel
 source-open-fused-count = the number of fused nodes is unknown
 source-open-fused-inline = nodes are fused in the loop itself, which is not supported
 source-open-not-dispatched = the dispatcher does not accept this operation

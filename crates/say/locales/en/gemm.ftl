@@ -75,7 +75,7 @@ gemm-lint-title = { $library } catalog for { $target }: { $count ->
     [one] 1 candidate
    *[other] { $count } candidates
 }
-gemm-lint-island = Islands: a row whose tile is at least 16 times smaller than those of all its neighbours
+gemm-lint-island = Islands: rows whose tile is at least 16 times smaller than the tiles of all their neighbours
 gemm-lint-duplicate = Duplicate keys: several solutions for one size; only the first is used
 gemm-lint-never-named = Solutions that no table refers to
 gemm-lint-no-fallback = Exact sizes only: for other sizes, the choice depends on the order of addresses in memory

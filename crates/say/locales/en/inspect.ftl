@@ -68,8 +68,8 @@ inspect-dir-unread = not read: { $path }
 inspect-dir-no-code = { $file } has no code for { $target }: every byte was read.
 inspect-dir-stubs-only = { $file } has only stubs without code for { $taken }: it does not support { $target }.
 inspect-dir-packs = { $count } { $count ->
-    [one] archive or package in it was
-   *[other] archives or packages in it were
+    [one] archive or package in the directory was
+   *[other] archives or packages in the directory were
 } not opened: { $list }. To open one: whichkernel inspect { WORD($first) }
 inspect-column-bundles = bundles
 inspect-column-targets = targets

@@ -45,4 +45,4 @@ runtime-built = { $library }: { $units } of { $all } units for { $target } ({ $c
 runtime-built-part = This is only part of the backend, stored as { $name }: for inspect and isa, not for running. Next: whichkernel inspect { WORD($library) }
 runtime-built-no-tools = The tree's own tools were not built, and tools of another commit may abort with this library (for an Ollama tree, pass its llama.cpp with --with). Next: whichkernel inspect { WORD($library) }
 runtime-built-next = The runtime { $name } includes { $tools } from the same tree. Next: whichkernel dryrun --gpu { WORD($target) } --runtime { WORD($name) }
-runtime-removed = { $name } removed from the cache ({ $size }).
+runtime-removed = Removed { $name } from the cache ({ $size }).

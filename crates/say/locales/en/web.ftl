@@ -15,7 +15,7 @@ web-unknown-format-why = No known format begins with these bytes.
 web-advice-formats = This page reads libraries and programs (ELF, Windows), code objects, offload bundles, kpack archives, SPIR-V modules, catalogs of rocBLAS and hipBLASLt, and GGUF models. The command line tool also reads packages (.whl, .deb, .zip, .tar) and directories.
 web-no-gpu-code = No. There is no GPU code in this file.
 web-no-gpu-code-why = All { $size } bytes were read. There is no AMD or NVIDIA code and no SPIR-V module.
-web-advice-other-file = The GPU code is often in another file. For llama.cpp and Ollama on AMD cards it is libggml-hip.so or ggml-hip.dll.
+web-advice-other-file = The GPU code is often in another file. For llama.cpp and Ollama on AMD cards, that file is libggml-hip.so or ggml-hip.dll.
 web-overview = { $count ->
     [one] This file has GPU code for 1 target.
    *[other] This file has GPU code for { $count } targets.
