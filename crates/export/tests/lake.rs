@@ -190,7 +190,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "a value",
             |table| text(table, "value")[1] = Some("MMQ".into()),
-            "'value' differs from its rows",
+            "'value' does not match its rows",
         ),
         (
             "observations",
@@ -213,7 +213,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "the host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "'host' differs from its rows",
+            "'host' does not match its rows",
         ),
         (
             "observations",

@@ -1,5 +1,5 @@
 # Known events that show that an observer works
-canary-uprobe = { $seen } of { $calls } calls of { $symbol } in a test library; { $place }
+canary-uprobe = { $seen } of { $calls } calls of { $symbol } in a test library were counted; { $place }
 canary-probe-placed = the probe on { $library } is in place in process { $pid }
 canary-probe-absent = the probe is not in the target
 canary-probe-unread = it is unknown whether the probe is in place in process { $pid }, because its memory could not be read
@@ -25,7 +25,7 @@ canary-kernel-ends = s_endpgm in { $ending } of { $kernels ->
     [one] 1 kernel
    *[other] { $kernels } kernels
 }
-canary-listed = { $name } in the same directory listing
+canary-listed = the file { $name } in the same directory listing
 canary-entry-points = an entry point in each of { $count ->
     [one] 1 module
    *[other] { $count } modules

@@ -7,14 +7,14 @@ history-column-after = After
 history-none = The selection did not change between { $first } and { $last }. Compared: { $commits } commits (both ends, and the commits between them that touch the backend), each with { $cells ->
     [one] one cell
    *[other] { $cells } cells
-   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; in the others, the code behind the answers is unchanged.
+   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; in the other commits, the code behind the answers is unchanged.
 history-some = { $events ->
     [one] 1 commit changed
    *[other] { $events } commits changed
    } the selection between { $first } and { $last }. Compared: { $commits } commits (both ends, and the commits between them that touch the backend), each with { $cells ->
     [one] one cell
    *[other] { $cells } cells
-   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; in the others, the code behind the answers is unchanged.
+   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; in the other commits, the code behind the answers is unchanged.
 history-ends = { $first } compared with { $last }:
 history-unreadable = { $count } { $count ->
     [one] commit

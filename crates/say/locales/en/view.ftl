@@ -29,7 +29,7 @@ view-logs-blind = everything that the log masks leave out
 view-logs-read = log lines of the libraries
 view-logs-variables = log lines of the libraries ({ $variables })
 view-maps = the files that one process has mapped at one moment
-view-maps-blind = files that were unmapped before or mapped later
+view-maps-blind = files that were unmapped before this moment or mapped after it
 view-of-none = { $calls }; no process called them
 view-of-processes = { $count ->
     [one] { $calls } of process { $pids }
