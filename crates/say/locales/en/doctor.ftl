@@ -99,7 +99,7 @@ doctor-rocprofv3-mixed = { $path } belongs to ROCm { $own }, but ROCm { $others 
 doctor-rocprofv3-mixed-fix = use the rocprofv3 of the server's own release
 doctor-rocprofv3-untested = { $path } starts. Whether it breaks the server's GPU discovery was not tested.
 doctor-attach-ptrace = --attach would fail because ptrace is refused.
-doctor-attach-variable = --attach on process { $pid } would report success but record nothing, because it was started without ROCP_TOOL_ATTACH=1.
+doctor-attach-variable = --attach on process { $pid } would report success but record nothing, because the process was started without ROCP_TOOL_ATTACH=1.
 doctor-attach-ready = Process { $pid } was started with ROCP_TOOL_ATTACH=1.
 doctor-attach-unseen = No permission to see whether process { $pid } was started with ROCP_TOOL_ATTACH=1.
 doctor-log-absent = No library that reads { $variable } was found.
@@ -225,6 +225,6 @@ doctor-answer-unknown = the server answers HTTP requests, but its kind is unknow
 doctor-trial-counted = only { $seen } of { $calls } calls were counted
 doctor-trial-exit = the program failed ({ $status })
 doctor-trial-no-answer = no answer within { $seconds } s
-doctor-trial-no-mapping = no mapping contains the test function
+doctor-trial-no-mapping = the test function is not in any mapping
 doctor-trial-preload-always = the child process loads { $name } even without LD_PRELOAD
 doctor-trial-preload-unmapped = the child process did not load { $name }

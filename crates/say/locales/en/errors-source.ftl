@@ -102,7 +102,7 @@ source-skipped-special = not a regular file
 source-skipped-utf8 = the name is not UTF-8
 source-skipped-left-out = left out: the tree has more source text than can be read at once, and the largest files are left out first
 source-no-archives = this build of whichkernel cannot read archives; unpack the archive first
-source-skipped-not-followed = { COUNT($bytes, "byte", "bytes") }, too large to follow its includes
+source-skipped-not-followed = the file has { COUNT($bytes, "byte", "bytes") } and is too large for its includes to be followed
 
 # Why a row is undetermined
 source-open-place = { $place } { $why }

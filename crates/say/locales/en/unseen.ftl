@@ -210,7 +210,7 @@ unseen-not-seen-to-end = completion
 unseen-not-seen-to-end-why = { $count } { $count ->
     [one] dispatch was
    *[other] dispatches were
-} submitted, but the program never waited for their fences, so their completion was not seen
+} submitted, but the program never waited for the fences, so the completion was not seen
 unseen-device-lost = completion
 unseen-device-lost-why = { $count } { $count ->
     [one] dispatch was
