@@ -32,7 +32,7 @@ pub struct ProvedLedger {
     pub problems: Vec<Kept>,
 }
 
-/// What verifying a lake proved, and whether a hash that was kept elsewhere was found in it.
+/// The result of verifying a lake: what was proved, and whether a hash that was kept elsewhere was found in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LakeVerdict {
     pub ledgers: Vec<ProvedLedger>,

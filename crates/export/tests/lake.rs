@@ -190,7 +190,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "a value",
             |table| text(table, "value")[1] = Some("MMQ".into()),
-            "'value' differs from its rows",
+            "'value' does not match its rows",
         ),
         (
             "observations",
@@ -213,7 +213,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "the host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "'host' differs from its rows",
+            "'host' does not match its rows",
         ),
         (
             "observations",
@@ -243,7 +243,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             |table| text(table, "investigation")[0] = Some("Mine".into()),
             "claims: the table was altered",
         ),
-        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "no row has the observation"),
+        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "claim cites the observation"),
         (
             "claims",
             "a host",
@@ -270,7 +270,7 @@ fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
     for table in ["launches", "claims"] {
         let foreign = lake.join(table).join("0000.parquet");
         fs::copy(&tables(&lake, table)[0], &foreign).expect("copied");
-        assert!(problems(&lake).contains("has no table of observations for it"), "{}", problems(&lake));
+        assert!(problems(&lake).contains("has no table of observations for this file"), "{}", problems(&lake));
         fs::remove_file(foreign).expect("gone");
     }
     assert_eq!(problems(&lake), "");

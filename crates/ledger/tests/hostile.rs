@@ -158,7 +158,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     }
     for odd in ["here", "", &format!("{THEIRS}#1@{hash} via nobody")] {
         let rows = [(Some(odd.to_owned()), fact.clone())];
-        place.refuses_archive(&archive(THEIRS, &rows, &[]), "which is not an origin that a ledger writes");
+        place.refuses_archive(&archive(THEIRS, &rows, &[]), "but no ledger writes such an origin");
     }
     let third = format!("{}#4@{hash}", "ff".repeat(16));
     let twice =

@@ -382,7 +382,7 @@ fn contradictory_answers_are_named_and_not_counted() {
     let lies: [(&str, serde_json::Value); 9] = [
         ("\"other\" answered", serde_json::json!({"model": "other"})),
         ("done: false", serde_json::json!({"done": false})),
-        ("tokens from the cache, but only 9", serde_json::json!({"prompt_eval_cached_count": 500})),
+        ("tokens came from the cache, but the prompt has only 9", serde_json::json!({"prompt_eval_cached_count": 500})),
         ("were generated", serde_json::json!({"eval_count": 7})),
         ("prompt_eval_duration is not a duration", serde_json::json!({"prompt_eval_duration": -5})),
         ("in zero time", serde_json::json!({"prompt_eval_duration": 0})),

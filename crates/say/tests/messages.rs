@@ -55,7 +55,7 @@ fn the_systems_english_is_what_the_system_says() {
 fn a_message_survives_an_io_error() {
     let error = io::Error::new(ErrorKind::InvalidInput, say!("sys-hard-link"));
     assert_eq!(error.message(), say!("sys-hard-link"));
-    assert_eq!(error.to_string(), "it has a second name (a hard link)");
+    assert_eq!(error.to_string(), "the file has a second name (a hard link)");
 }
 
 #[test]

@@ -449,17 +449,17 @@ fn of_no_library_nothing_is_said_of_all() {
     let looked = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", Finding::Swept)], &[]);
     let text = page(&looked, "libraries.html");
     assert!(text.contains("maps found no loaded library"), "{text}");
-    assert!(!text.contains("with an observed launch"), "{text}");
+    assert!(!text.contains("have an observed launch"), "{text}");
     let refused = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", blocked("no rights"))], &[]);
     assert!(page(&refused, "libraries.html").contains("No live process was observed"), "a refusal is no look");
     let loaded = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so"))], &[]);
     let text = page(&loaded, "libraries.html");
-    assert!(text.contains("Launches were not watched") && !text.contains("with an observed launch"), "{text}");
+    assert!(text.contains("Launches were not watched") && !text.contains("have an observed launch"), "{text}");
     let subject = Subject::file("libhip.so", "ab".repeat(32)).device(evidence::DeviceKind::Real);
     let launch = see::<evidence::Launched>(subject, "kernel", &[("name", "k")], "7");
     let used = [at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so")), launch];
     let text = page(&site_of(FILE, &used, &[]), "libraries.html");
-    assert!(text.contains("with an observed launch: All 1 library, according to"), "{text}");
+    assert!(text.contains("have an observed launch? True for the only library, according to"), "{text}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The answer of `diff` for two source trees.
+/// The output of `diff` for two source trees.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SourceDiff {
     /// Always `source`: other kinds have their own schemas.
@@ -129,7 +129,7 @@ impl Changed {
     }
 }
 
-/// The answer of `history`: every commit at which a choice changed.
+/// The output of `history`: every commit at which a choice changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HistoryAnswer {
     /// The rung, always `declared`.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where two versions of vLLM choose differently.
+/// The choices that differ between two versions of vLLM.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RulesDiff {
     pub model: String,

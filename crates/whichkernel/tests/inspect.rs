@@ -372,7 +372,7 @@ fn strict_passes_only_where_something_serves_and_nothing_was_left_out() {
     place.file("packed/x.whl", b"PK\x03\x04rest");
     place.file("good/lib.so", &library().0);
     assert_eq!(strict("good").0, Some(0));
-    assert!(strict("good").1.contains("Yes: everything in it"), "{}", strict("good").1);
+    assert!(strict("good").1.contains("Yes: everything in the directory"), "{}", strict("good").1);
     assert_eq!((strict("cuda").0, strict("host").0, strict("packed").0), (Some(1), Some(1), Some(2)));
     assert!(strict("cuda").1.contains("No: no file in "), "{}", strict("cuda").1);
     place.file("good/x.whl", b"PK\x03\x04rest");

@@ -287,7 +287,7 @@ fn two_lanes_of_one_server() {
     assert!(answer["lanes"][1]["answer"].is_null() && answer["lengths"] == Value::Array(vec![]));
     for (lanes, command, word) in [
         (&["A=X=1", "B="][..], &["x", "{X}"][..], "does not set X"),
-        (&["A="][..], &["x"][..], "specify --lane twice"),
+        (&["A="][..], &["x"][..], "specify --lane at least twice"),
         (&["A=", "B="][..], &["x", "--port", "8080"][..], "{port}"),
     ] {
         let output = run(lanes, command);

@@ -151,7 +151,7 @@ fn a_lake_is_written_proved_and_found_out() {
     fs::write(&file, bytes).unwrap();
     let altered = place.run("ledger verify --parquet lake");
     let said = String::from_utf8_lossy(&altered.stdout).into_owned();
-    assert!(altered.status.code() == Some(1) && said.contains("'path' differs from its rows"), "{said}");
+    assert!(altered.status.code() == Some(1) && said.contains("'path' does not match its rows"), "{said}");
 }
 
 /// Two concurrent exports while a third process writes rows: the lake always contains one complete export.

@@ -368,7 +368,7 @@ fn an_atlas_goes_on_where_it_was_and_is_the_table_of_each_release() {
     clone.git(&["tag", "b3"]);
     let second = run(&words);
     let said = String::from_utf8_lossy(&second.stdout).into_owned();
-    assert!(said.contains("Checked now: 1, evaluated: 0"), "{said}");
+    assert!(said.contains("Checked in this run: 1. Evaluated: 0"), "{said}");
     assert!(read("releases.csv").lines().any(|line| line.starts_with("b3,") && line.contains(",b2,")));
     assert_eq!(read("choices.csv"), choices.replace(",b2,", ",b3,"), "what b2 chose holds up to b3");
 

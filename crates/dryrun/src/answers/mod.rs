@@ -16,7 +16,7 @@ use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The selection of one program on a machine with simulated GPUs.
+/// The kernels that one program selected on a machine with simulated GPUs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProgramRun<'r> {
     /// The origin of the libraries.
@@ -42,7 +42,7 @@ impl Answer for ProgramRun<'_> {
     const SCHEMA: &'static str = "whichkernel.dryrun/2";
 }
 
-/// The path of each type at each column count, on each card: the answer of `dryrun` without a program.
+/// The path of each type at each column count, on each card: the output of `dryrun` without a program.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CardMaps<'r> {
     pub runtime: String,

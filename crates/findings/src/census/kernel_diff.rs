@@ -96,7 +96,7 @@ impl Side {
     }
 }
 
-/// The answer of `diff A B` for two files with GPU code.
+/// The output of `diff A B` for two files with GPU code.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KernelDiff {
     pub a: SideAnswer,

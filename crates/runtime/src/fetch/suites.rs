@@ -137,7 +137,7 @@ pub const SUITES: &[Suite] = &[
 /// Dependencies that a manually started program in the unpacked tree does not need: configuration at installation,
 /// model downloads, helpers for other front ends.
 pub const NOT_FOLLOWED: &[(&str, &str)] = &[
-    ("debconf", "asks questions at installation; nothing is installed here"),
+    ("debconf", "asks questions during installation; nothing is installed here"),
     ("wget", "downloads models; models are given by path here"),
     ("curl", "downloads models; models are given by path here"),
     ("ca-certificates", "needed only for downloads"),

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file with GPU code, or a backend
-    /// (rocm, vulkan; add =RUNTIME for another runtime)
+    /// The first thing to compare: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card
+    /// (rx-9070-xt), a file with GPU code, or a backend (rocm, vulkan; add =RUNTIME for another runtime)
     pub a: String,
 
     /// The second thing to compare, of the same kind
@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<std::path::PathBuf>,
 
-    /// When comparing runtimes or cards: the BLAS, as in `dryrun --blas`; `real` compares rocBLAS kernels
+    /// When comparing runtimes or cards: the BLAS mode, as in `dryrun --blas`; `real` compares rocBLAS kernels
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: dry::Lane,
 

@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// How to group the counts [default: target; kernel with --kernel]
+    /// How to group the counts [default: by target; with --kernel, by kernel]
     #[arg(long, value_enum)]
     pub by: Option<GroupBy>,
 

@@ -13,7 +13,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// The runtimes loaded by this process
+    /// Use the runtimes that this process has loaded
     #[arg(long, value_name = "N")]
     pub pid: Option<u32>,
 }

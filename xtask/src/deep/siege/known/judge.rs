@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_covers_a_difference_and_what_does_not() {
-        let late = "the first moments of libamdhip64.so.6";
+        let late = "the first calls through libamdhip64.so.6";
         let verdict = |report: &Value, count: &Count| match compare(report, count) {
             Verdict::Equal => "equal",
             Verdict::Said(_) => "said",
@@ -190,7 +190,7 @@ mod tests {
             ("silent", report(21, json!(0), 0, 0, late), truth(20, 0, 0)),
             ("silent", report(19, json!(0), 0, 0, "acceptance of 3 of 20 launches"), truth(20, 0, 0)),
             ("silent", report(0, json!(0), 0, 0, late), truth(0, 0, 20)),
-            ("said", report(0, json!(0), 0, 0, "the first moments of librocblas.so.4"), truth(0, 0, 20)),
+            ("said", report(0, json!(0), 0, 0, "the first calls of librocblas.so.4"), truth(0, 0, 20)),
             ("silent", report(0, json!(1), 0, 21, ""), truth(0, 0, 20)),
         ] {
             assert_eq!(verdict(&said, &count), expected, "{said:#}");
