@@ -94,8 +94,8 @@ pub fn run() -> anyhow::Result<bool> {
             let _ = writeln!(page, "| {} | {} | {group} | {all} | {equal} |", port.target(), port.runner().join(" "));
         }
     }
-    page += "\nWhole paths are compared with `/` for `\\` and without the drive, and without the size of sparse files on disk. `history` and `atlas` \
-             need git. They were not asked on Windows, because Debian has no git for it. macOS was not checked: no SDK is available here.\n";
+    page += "\nThe comparison treats `\\` in paths as `/`, and ignores drive letters and the size of sparse files on disk. `history` and `atlas` \
+             need git. They were not compared on Windows, because Debian has no git for it. macOS was not checked, because no SDK was available.\n";
     fs::write(top().join(PAGE), page).context(PAGE)?;
     eprintln!("{PAGE} written");
     Ok(agreed)
