@@ -1,5 +1,5 @@
-//! The machine around the program: what the kernel's amdgpu driver shows of the cards below /sys. JAX counts the nodes of
-//! KFD's topology there, and SMI libraries look for the cards in `class/drm`.
+//! The machine around the program: the parts of /sys in which the kernel's amdgpu driver describes the cards. JAX
+//! counts the nodes of KFD's topology there, and SMI libraries look for the cards in `class/drm`.
 //!
 //! The files are written before the run and mounted over the real ones inside the program's namespace. The layout follows
 //! the kernel's drivers/gpu/drm/amd/amdkfd/kfd_topology.c and Documentation/gpu/amdgpu.
@@ -181,7 +181,7 @@ impl Request<'_> {
         hip_library::needed(self.place, Path::new(self.command.first()?))
     }
 
-    /// The stand-in in the place of every real HIP library, and made-up cards below /sys.
+    /// Mounts the stand-in over every real HIP library, and made-up cards below /sys.
     pub(crate) fn machine(&self, enter: Enter, session_dir: &SessionDir) -> Result<Enter, DryrunError> {
         if self.is_cuda() {
             return Ok(enter);
@@ -214,7 +214,7 @@ impl Request<'_> {
     }
 }
 
-/// Directories of the user in which programs keep what they measured, whatever HOME says. They are hidden from the program.
+/// Directories of the user in which programs store measurements, whatever HOME says. They are hidden from the program.
 pub(crate) fn users_state() -> Vec<PathBuf> {
     const STATE: [&str; 8] = [
         ".config/miopen",

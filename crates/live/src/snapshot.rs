@@ -33,7 +33,7 @@ pub enum State {
     Live,
     /// How the target ended, in words.
     Ended(String),
-    /// Why launches cannot be seen, and what helps.
+    /// Why launches cannot be seen, and the remedy.
     NoLaunches(Vec<String>),
 }
 
@@ -128,7 +128,7 @@ pub enum Fate {
     Undecided,
 }
 
-/// A server's statement beside what was seen.
+/// A server's statement, next to the matching observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub what: String,

@@ -30,7 +30,7 @@ pub struct Differs {
     pub path: bool,
     /// Another kernel, tile or template argument on the same path.
     pub instance: bool,
-    /// Parts of the launch shape; not looked at if the path differs.
+    /// Parts of the launch shape; not compared if the path differs.
     pub shape: [bool; 3],
 }
 

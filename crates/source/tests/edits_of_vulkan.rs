@@ -5,7 +5,7 @@ use source::{Shape, Tree, VulkanProfile, VulkanRules};
 const BACKEND: &str = "llama.cpp/ggml/src/ggml-vulkan/ggml-vulkan.cpp";
 const CMAKE: &str = "llama.cpp/ggml/src/ggml-vulkan/CMakeLists.txt";
 
-/// What must be answered after an edit.
+/// The expected answer after an edit.
 enum Then {
     /// This pipeline.
     Kernel(&'static str),

@@ -15,7 +15,7 @@ pub struct RulesDiff {
     pub before: String,
     pub after: String,
     pub cases: u64,
-    /// Cases in which at least one side is not known in full.
+    /// Cases in which at least one side is not completely known.
     pub unknown: u64,
     pub changes: Vec<Changed>,
 }

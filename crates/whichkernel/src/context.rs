@@ -126,7 +126,7 @@ impl Context {
         io::stdout().lock()
     }
 
-    /// Whether part of the answer was already printed: then no error may follow it on standard output.
+    /// Whether part of the answer was already printed. No error may then follow it on standard output.
     pub fn has_printed(&self) -> bool {
         self.printed.load(Ordering::Relaxed)
     }

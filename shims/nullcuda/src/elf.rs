@@ -7,7 +7,7 @@ const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 /// The longest PTX text that is searched for its end.
 const LONGEST_PTX: usize = 64 << 20;
 
-/// The size of an image in bytes. The loading call passes none.
+/// The size of an image in bytes, which the loading call does not pass.
 ///
 /// SAFETY: `at` points to an image that the real library would accept.
 pub unsafe fn image_size(at: *const u8) -> Option<usize> {

@@ -81,7 +81,8 @@ fn add(builder: &mut Builder, described: &mut Described, device: &Arch, one: &Ch
     }
 }
 
-/// The machine code that describes the kernels: what the card runs, else the nearest target of the same container.
+/// The machine code that describes the kernels: the code that the card runs, otherwise that of the nearest target in
+/// the same container.
 fn code_for<'t>(device: &Arch, targets: &'t [String]) -> Option<(&'t str, How)> {
     let Arch::Nvidia(own) = device else { return None };
     let machine = || targets.iter().map(String::as_str).filter(|target| target.starts_with("sm_"));

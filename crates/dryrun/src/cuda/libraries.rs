@@ -169,7 +169,7 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     is_python(&named).then_some(named)
 }
 
-/// Where an interpreter looks for packages, by its own account.
+/// The directories in which an interpreter looks for packages, as it reports them.
 fn modules(python: &Path) -> Vec<PathBuf> {
     let mut command = sys::program::given(python.as_os_str());
     command.args(["-c", "import sys; print('\\n'.join(sys.path))"]).stdin(Stdio::null()).stderr(Stdio::null());

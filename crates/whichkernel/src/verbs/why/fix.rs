@@ -246,7 +246,7 @@ fn measured(
     if compared.is_empty() { Err(say!("why-run-none")) } else { Ok(compared) }
 }
 
-/// Tokens per second of every start: by the median of its requests.
+/// Tokens per second of each start, computed from the median of its requests.
 fn rates(lane: &lanes::Ran, length: &lanes::Compared) -> Vec<f64> {
     let tokens = if length.what == What::Decode { 1 } else { length.asked };
     let times = lane.starts.iter().flat_map(|start| &start.times);
