@@ -66,8 +66,9 @@ impl LibraryDir {
         })
     }
 
-    /// Whether the library may pass products on to hipBLASLt. rocBLAS does if it is linked to it (BUILD_WITH_HIPBLASLT).
-    /// Debian's is not; without the library itself, only Debian's directories tell.
+    /// Whether the library may pass products on to hipBLASLt. rocBLAS does if it is linked to it
+    /// (BUILD_WITH_HIPBLASLT). Debian's is not; without the library itself, this is known only for Debian's
+    /// directories.
     pub fn hands_over(&self) -> bool {
         if self.library() != "rocblas" {
             return false;

@@ -1,4 +1,4 @@
-//! A real terminal for tests: a tmux server of its own, with a shell in one window.
+//! A real terminal for tests: a separate tmux server, with a shell in one window.
 
 use crate::program;
 use std::path::PathBuf;

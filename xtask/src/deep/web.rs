@@ -99,7 +99,7 @@ fn explain(browser: &mut Browser, program: &Path, dir: &Path) -> anyhow::Result<
     Ok((asked, wrong, times.get(times.len() / 2).copied().unwrap_or_default() / 10))
 }
 
-/// What was asked, milliseconds, memory, and whether the bytes are the same.
+/// The question, milliseconds, memory, and whether the bytes are the same.
 fn library(
     browser: &mut Browser,
     program: &Path,

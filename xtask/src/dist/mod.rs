@@ -44,7 +44,7 @@ cargo xtask dist [--binary FILE] [--windows FILE] [--arm64 FILE] [--page DIR] [-
 ";
 
 const KINDS: [&str; 9] = ["tar", "deb", "rpm", "wheel", "oci", "web", "windows", "arm64", "manifests"];
-/// Those that need a root with another toolchain.
+/// The kinds that need a root with another toolchain.
 const OTHER_SYSTEMS: [&str; 2] = ["windows", "arm64"];
 
 struct Options {

@@ -119,7 +119,7 @@ impl Serving {
     }
 }
 
-/// A port of this machine that nobody listens at.
+/// A free port of this machine.
 pub fn free_port() -> Result<u16, Ended> {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
     let failed = |why: std::io::Error| Ended::Server(say!("about-why", what = say!("probe-serving-port"), why));

@@ -1,6 +1,7 @@
 //! The only module that creates, replaces, renames and removes files and directories.
 //!
-//! Access is the directory's: on Windows a user's directories are closed to other users unless the owner opened them.
+//! A file has the access rights of its directory: on Windows a user's directories are closed to other users unless the
+//! owner opened them.
 
 use say::{Key, key, say};
 use std::fs::{File, OpenOptions};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub enum Access {
     /// Only this user can read the file.
     Private,
-    /// Everybody who may read the directory.
+    /// All users who may read the directory.
     Public,
     /// All users can read and run the file.
     Program,

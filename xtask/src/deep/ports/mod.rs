@@ -14,7 +14,7 @@ use std::process::{Child, Command, Output};
 
 const PAGE: &str = "docs/measurements/ports.md";
 
-/// A question, and the group that it is counted in. `{}` in a word is a directory of its own for each program.
+/// A question, and the group that it is counted in. `{}` in a word is a separate directory for each program.
 struct Asked {
     group: &'static str,
     words: Vec<String>,
@@ -29,14 +29,14 @@ enum Expected {
     Same,
     /// The same, but it needs git, which Debian does not have for Windows.
     SameByGit,
-    /// Exit code 2 and a sentence; asked only where x86-64 Linux is missing.
+    /// Expects exit code 2 and a message; asked only on systems other than x86-64 Linux.
     Refused,
     /// The same, asked only on Windows.
     RefusedOnWindows,
 }
 
 impl Asked {
-    /// Whether a program is asked this: without a port, this machine's own.
+    /// Whether a question is for this program; without a port, for this machine's own program.
     fn is_for(&self, port: Option<Port>) -> bool {
         match self.expected {
             Expected::Same => true,
@@ -101,7 +101,8 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(agreed)
 }
 
-/// Asks one program everything that is for it, in order, and moves what it wrote to a directory of its name.
+/// Sends one program all questions that are for it, in order, and moves the files that it wrote to a directory of its
+/// name.
 fn answers(
     root: &Root,
     port: Option<Port>,
