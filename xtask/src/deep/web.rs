@@ -111,7 +111,7 @@ fn library(
     browser.until("document.body.dataset.ready === '1'");
     browser.choose("#choose", &[file]);
     for _ in 0..10 {
-        // Longer than one wait.
+        // The answer may take longer than one wait.
         if browser.eval("document.body.dataset.shown === '1'") == json!(true) {
             break;
         }

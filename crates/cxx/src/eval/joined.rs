@@ -63,7 +63,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Undoes what the call did.
+    /// Undoes the effects of the call.
     fn undo_aside(&mut self, aside: &Aside) {
         self.restore(&aside.mark);
         let [unknown, asked, blocks] = aside.counts;
