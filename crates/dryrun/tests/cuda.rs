@@ -1,4 +1,5 @@
-//! Tests programs for CUDA 12 and 13 on the stand-in: what they see, what is recorded, and what is refused.
+//! Tests programs for CUDA 12 and 13 on the stand-in: the card that they see, the recorded launches, and the refused
+//! calls.
 
 use dryrun::{
     Blas, Card, DryrunError, Ending, Events, Outcome, Plan, Request, RunRoot, Selected, Streams, Verdict, select,

@@ -125,7 +125,7 @@ fn tinygrad_launches_the_kernels_that_it_lists() {
     else {
         return;
     };
-    // It opens libraries by their paths.
+    // tinygrad opens libraries by their paths.
     let variables = [
         ("PYTHONPATH", package.to_str().expect("text")),
         ("PYTHONDONTWRITEBYTECODE", "1"),

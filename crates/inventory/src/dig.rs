@@ -260,7 +260,7 @@ impl<'d> Dig<'d> {
         if !known {
             self.opaque(place, range, Mark::Offload.into());
         }
-        // Its image is read by its own mark.
+        // The image of the package is read at its own mark.
         None
     }
 

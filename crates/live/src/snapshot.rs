@@ -42,7 +42,7 @@ pub enum State {
 pub enum Sure {
     Completed,
     Launched,
-    /// Not on a real device.
+    /// The kernels were selected, but not on a real device.
     Selected,
     /// Launches were lost, or may have been missed.
     Partly,

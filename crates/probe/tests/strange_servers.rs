@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use sys::http::Address;
 
-/// Answers every request with the function's result for path, body, and number of earlier requests. None hangs up.
+/// Answers every request with the function's result for path, body, and number of earlier requests. If the result is
+/// None, it closes the connection.
 fn server(answer: impl Fn(&str, &str, usize) -> Option<String> + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -254,7 +255,7 @@ fn a_model_without_raw_prompts_is_asked_through_its_template() {
     )
     .expect("a run");
     let probe = &run.answer.probes[0];
-    // It is not reported how much of the template was cached, so it is not filled in.
+    // The server does not report how much of the template was cached, so the evaluated count stays unknown.
     assert_eq!((probe.reported, probe.evaluated), (Some(64), None));
     assert_eq!(run.answer.counted.word().key(), "no");
     assert_eq!(run.answer.failed, [], "that it was asked for a raw prompt first is no failure");
@@ -371,7 +372,7 @@ fn openai_compatible_servers_are_read_as_far_as_they_count() {
         assert_eq!(reported, [Some(3), Some(12)]);
         // If the server does not report its cache, the count is never used as the true one.
         assert_eq!(evaluated, [3, 12].map(|tokens| cached.map(|cached| tokens - cached)));
-        // It is unknown how it splits a prompt into evaluations.
+        // It is unknown how the server splits a prompt into evaluations.
         assert!(done.answer.probes.iter().all(|probe| probe.ne11.is_empty()), "{:?}", done.answer.probes);
     }
 }

@@ -35,7 +35,8 @@ pub fn grade(study: &Study<'_>, grade: Grade, on: Option<Markup>) -> Markup {
     html! { span.grade { (glyph(glyph_name(grade))) span { (grade_name(study, grade)) @if let Some(on) = on { (on) } } } }
 }
 
-/// A glyph in a table with a heading for it; the word is there for readers who cannot see it.
+/// The glyph of a grade, for a table column whose heading explains it. The word is added for readers who cannot see the
+/// glyph.
 pub fn grade_cell(study: &Study<'_>, grade: Grade) -> Markup {
     html! { (glyph(glyph_name(grade))) span.vh { (grade_name(study, grade)) } }
 }

@@ -133,7 +133,7 @@ fn one_finds_ones_way() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// Pages whose version changes when the test says so.
+/// Pages whose version changes when the test requests it.
 struct Growing {
     version: AtomicUsize,
     sites: [site::Site; 2],

@@ -90,7 +90,7 @@ impl Difference {
 pub struct Side {
     pub outcome: Outcome,
     pub launch: Option<Launched>,
-    /// The shape of the launch; None where there is none, or none was requested.
+    /// The shape of the launch; None if there is no launch, or if shapes were not requested.
     pub shape: Option<ShapeAt>,
 }
 

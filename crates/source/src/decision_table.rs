@@ -196,7 +196,7 @@ pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
     let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
         Some(to) if to == from => format!("{from} {path}"),
         Some(to) => format!("{from}-{to} {path}"),
-        // Only as far as the tables reach.
+        // The last range ends at the last column count of the tables.
         None => format!("{from}-{COLUMNS} {path}"),
     };
     stretches.iter().map(one).collect::<Vec<_>>().join(" | ")

@@ -71,7 +71,7 @@ impl LaunchShape {
         }
     }
 
-    /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is unknown.
+    /// Keeps the common part of two ways to the same launch, up to a column count. A part that differs is unknown.
     pub(crate) fn join(&mut self, other: &LaunchShape, until: i64, why: &Message) {
         for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
             let open = match (&*mine, theirs) {

@@ -85,7 +85,7 @@ impl<'t> Rules<'t> {
         Rules::read(tree, vendor, preset, op, program)
     }
 
-    /// The same tree under another build, reusing what was read.
+    /// The same tree under another build. Reuses the files that were already read.
     pub(crate) fn again(&self, preset: &Preset) -> Result<Rules<'t>, RulesError> {
         let program = self.program.again(&preset.with_compilers())?;
         let mut rules = Rules::read(self.tree, self.vendor, preset, &self.op, program)?;

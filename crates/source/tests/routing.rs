@@ -82,7 +82,7 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
     for (reads, why) in [
         (String::new(), "is unknown"),
         ("@ read 0x300000 512 -\n".repeat(2), "is unknown"),
-        // From another tensor, or another part of it.
+        // The data was copied from another tensor, or from another part of the same tensor.
         (read(&all).replace("0x300000", "0x300010").repeat(2), "is unknown"),
         (read(&all[..64]).repeat(2), "is unknown"),
         // An expert that does not exist; a token that goes to the same expert twice.

@@ -294,7 +294,7 @@ impl Watcher {
         }
         let mut grid = key.grid;
         if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
-            // These calls take the number of threads.
+            // These calls give the grid in threads.
             for (grid, block) in grid.iter_mut().zip(key.block) {
                 *grid = grid.checked_div(block).unwrap_or(*grid);
             }

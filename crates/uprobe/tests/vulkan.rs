@@ -218,7 +218,7 @@ fn what_was_under_way_when_the_device_was_lost_did_not_complete() {
     assert_eq!(gap(account, &Gap::DeviceLost), Some(3), "{:?}", account.gaps);
     assert_eq!(gap(account, &Gap::NotSeenToEnd), None, "{:?}", account.gaps);
     assert_eq!(pushed(&watched), [0, 1, 10, 11, 12]);
-    // Its loader has no driver: no device was seen, so the rung is only Selected.
+    // The test loader has no driver: no device was seen, so the rung is only Selected.
     assert_eq!(account.rung(account.device), Rung::Selected);
 }
 

@@ -221,7 +221,7 @@ gaps! {
         Untold = "untold", Graphs;
         /// Calls about graphs that did not return.
         NotReturned = "not-returned", Graphs;
-        // What is known of a launch
+        // Known facts about a launch
         /// Launches whose return was not checked, out of `all`.
         Unchecked { all: u64 } = "unchecked", Acceptance;
         /// Without BPF, returns are not checked.

@@ -212,7 +212,7 @@ fn a_program_that_computes_elsewhere_dispatches_nothing() {
     let watched = watch(command);
     assert_eq!((watched.ended, watched.tally.launches()), (Ended::Code(0), 0));
     assert_eq!(watched.account.device, DeviceKind::None);
-    // Also a program without Vulkan.
+    // The same holds for a program without Vulkan.
     let watched = self::watch(Command::new("true"));
     assert_eq!(watched.account.canary, Canary::None);
     assert!(watched.account.gaps.iter().any(|unseen| unseen.gap == Gap::NobodyOpenedVulkan));

@@ -259,7 +259,7 @@ fn a_process_that_is_killed_leaves_what_it_recorded() {
         until grep -q ready "$WHICHKERNEL_DRYRUN/said"; do kill -0 $p || exit 9; done; kill -9 $p; wait $p; true"#;
     let outcome = script(&launcher, text, &[]);
     let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
-    // It died between the two records of one launch.
+    // The process was killed between the two records of one launch.
     let (own, seen) = (launches(own), launches(seen));
     assert!(own > 30_000 && own - seen <= 1, "{own} {seen}");
 }

@@ -1,4 +1,4 @@
-//! A file on the second page: does it have code for a card, what else is in it, its kernels, its instructions.
+//! A file on the second page: whether it has code for a card, its other contents, its kernels and its instructions.
 
 use crate::said::{Said, both, message};
 use crate::{catalog, model};

@@ -218,7 +218,7 @@ fn a_sweep_with_everything_else() {
     };
     assert!(from_log("layers") && from_log("micro-batch"), "{facts:#?}");
     assert_eq!(probes[0]["batching"]["known"], "log");
-    // It did not run on the card whose rules were used.
+    // The server did not run on the card whose rules were used.
     let checked = tool(&["check", "--ledger", &ledger, "--format", "json"]).output().expect("run");
     let graded = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &checked.stdout);
     let claims = graded["claims"].as_array().expect("claims").iter();

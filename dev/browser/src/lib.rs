@@ -23,7 +23,7 @@ pub struct Browser {
 impl Browser {
     pub fn start() -> Browser {
         let profile = tempfile::tempdir().expect("a folder for the browser");
-        // Descriptors 3 and 4 are where it reads and writes; a shell puts our pipes there.
+        // Chromium reads from descriptor 3 and writes to descriptor 4; a shell connects our pipes to them.
         let line = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
                     --no-first-run --disable-background-networking --disable-component-update --lang=en-US \
                     --user-data-dir=\"$0\" --remote-debugging-pipe about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1";

@@ -33,7 +33,7 @@ pub unsafe fn image_size(at: *const u8) -> Option<usize> {
 
 pub enum Code<'a> {
     Elf(&'a [u8]),
-    /// Without code for the device.
+    /// The image has no code for the device.
     Absent,
     /// A fatbin or PTX: its content cannot be determined here.
     Opaque,

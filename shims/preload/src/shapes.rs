@@ -21,7 +21,7 @@ pub type Key = [u64; 7];
 
 #[repr(C, align(64))]
 pub struct Slot {
-    /// Its number, or one of the states above.
+    /// The number of the shape, or one of the states above.
     state: AtomicU32,
     key: UnsafeCell<Key>,
 }
@@ -63,7 +63,7 @@ pub enum Found {
     Number(u32),
     /// A free slot for it.
     Free(&'static Slot),
-    /// It must be recorded in full.
+    /// The launch must be recorded in full.
     No,
 }
 

@@ -144,7 +144,7 @@ fn report(page: &mut String, unit: &str, kernels: &[Counted]) {
         kernels.len() - stubs
     );
     let _ = writeln!(page, "| kernel | code | VGPRs | bytes |\n|---|---|---:|---:|");
-    // Only the vector kernels of the requested type.
+    // Lists only the vector kernels of the requested type.
     for kernel in kernels.iter().filter(|k| k.name.contains("(ggml_type)12,") && !k.name.contains("fixup")) {
         let name = kernel.name.split(">(").next().unwrap_or(&kernel.name).trim_start_matches("void ");
         let what = if kernel.stub { "stub" } else { "live" };

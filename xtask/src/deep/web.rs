@@ -71,7 +71,8 @@ fn printed(program: &Path, dir: &Path, args: &[&str]) -> anyhow::Result<String> 
     Ok(String::from_utf8(done.stdout)?)
 }
 
-/// Every card and version, with types and counts in turn: how many were asked, how many differ, the median time.
+/// Compares every card and version, with types and counts in turn. Returns the number of questions, the number of
+/// differences, and the median time.
 fn explain(browser: &mut Browser, program: &Path, dir: &Path) -> anyhow::Result<(usize, usize, i64)> {
     let choices = choices();
     let (mut asked, mut wrong, mut times) = (0, 0, Vec::new());

@@ -152,7 +152,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// In the form of `sha256sum`, sorted by name.
+/// The checksums of the files in the form of `sha256sum`, sorted by name.
 fn sums(out: &Path, made: &[String]) -> anyhow::Result<String> {
     let mut names: Vec<&String> = made.iter().filter(|name| !name.contains('/')).collect();
     names.sort();

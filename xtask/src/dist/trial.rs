@@ -72,7 +72,7 @@ enum Kind {
     Rpm,
     Wheel,
     Oci,
-    /// For Windows: wine runs it, in the root that built it.
+    /// The archive for Windows. Wine runs its program in the root that built it.
     Zip,
 }
 

@@ -25,7 +25,7 @@ const MOST: usize = 1 << 20;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// For pages opened from disk.
+/// The script for pages that are opened from disk.
 const OFFLINE: &str = "offline.js";
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {

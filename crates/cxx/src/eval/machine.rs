@@ -1,4 +1,4 @@
-//! The machine that runs functions: its memory, the range of inputs of the current run, and what it records.
+//! The machine that runs functions: its memory, the range of inputs of the current run, and its records.
 
 use super::builtin::{self, Builtin};
 use super::dialect::Dialect;

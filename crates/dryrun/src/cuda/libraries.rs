@@ -140,7 +140,8 @@ fn directories(place: &RunRoot, program: Option<&Path>) -> Vec<PathBuf> {
             if let Some(directory) =
                 file.as_deref().and_then(|file| fs::canonicalize(file).ok()?.parent().map(Path::to_owned))
             {
-                // Not for a directory of system programs, which has thousands of files and no such libraries.
+                // Directories of system programs are skipped, because they have thousands of files and no CUDA
+                // libraries.
                 if !directory.starts_with("/usr") && !directory.starts_with("/bin") {
                     list.push(directory.join("../lib"));
                     list.push(directory);

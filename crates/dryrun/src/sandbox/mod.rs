@@ -46,7 +46,7 @@ impl Enter {
         Enter { root: Some(root.into()), binds: Vec::new(), over: Vec::new(), sysfs: None, cwd: PathBuf::from("/") }
     }
 
-    /// This machine as it is, except what [`Enter::over`] and [`Enter::sysfs`] replace.
+    /// This machine unchanged, except for the parts that [`Enter::over`] and [`Enter::sysfs`] replace.
     pub fn here() -> Self {
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         Enter { root: None, binds: Vec::new(), over: Vec::new(), sysfs: None, cwd }

@@ -30,7 +30,7 @@ pub trait Served {
 /// Starts every server as our own child, at a free port.
 #[derive(Debug)]
 pub struct Children<'a> {
-    /// With `{port}` and the lanes' variables in braces.
+    /// The command, with `{port}` and the lanes' variables in braces.
     pub command: &'a [String],
     pub key: Option<Key>,
     /// The directory for the servers' logs.

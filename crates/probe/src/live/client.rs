@@ -121,7 +121,7 @@ impl Client {
             };
             self.kept(question, answer, started, beside);
         }
-        // They were evaluated together: the launches belong to all of them, and are reported once.
+        // The requests were evaluated together, so the launches belong to all of them and are reported once.
         let launches = self.looking(|onlooker| onlooker.since());
         if let Some(last) = self.exchanges.last_mut() {
             last.launches = launches;

@@ -183,7 +183,7 @@ fn show_full(seen: &RecordedLaunch) -> String {
 fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
     let Some(seen) = symbol::arguments(kernel) else {
-        // Not a symbol but a name, with numbers at most.
+        // The text is a plain name and not a symbol, so it has at most numbers as arguments.
         return list.iter().all(|argument| argument.number().is_some()).then_some(true);
     };
     // Some compilers omit an empty pack from a symbol's argument list.

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Who can read the new file.
+/// The users who can read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Only this user can read the file.
@@ -160,7 +160,7 @@ impl Write for Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         self.file = None;
-        // After a commit the name is gone.
+        // After a commit, the temporary name no longer exists.
         let _ = std::fs::remove_file(&self.new);
     }
 }

@@ -301,7 +301,7 @@ impl Call {
         self.ld[2] == self.ld[3] && (apart || self.batch <= 1 || self.batches == Batches::Pointers)
     }
 
-    /// Elements between the matrices of a batch, one behind the other.
+    /// Elements between the matrices of a batch that directly follow each other.
     pub fn packed_strides(&self) -> [u64; 4] {
         let a = if self.trans_a { self.m } else { self.k };
         let b = if self.trans_b { self.k } else { self.n };

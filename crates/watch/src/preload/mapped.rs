@@ -81,7 +81,7 @@ impl Mapped {
 fn tables(source: &dyn ReadAt) -> Option<Tables> {
     const INTERPRETER: u32 = 3;
     let elf = Elf::parse(source).ok()?;
-    // Without section headers nothing is known about it.
+    // A file without section headers cannot be examined.
     if elf.sections().is_empty() {
         return None;
     }

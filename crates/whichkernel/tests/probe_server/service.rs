@@ -124,7 +124,7 @@ answers && echo "answers again""#,
     assert_eq!((&run["outcome"], &run["state"]), (&"faster".into(), &"kept".into()), "{run:#}\n{said}");
     assert_eq!(run["undo"], "whichkernel why --undo 1 --yes");
     assert!(home.text("kept.txt").contains("-ub 512"), "{}", home.text("kept.txt"));
-    // Only the option differs: the address is the service's own again.
+    // Only the option differs; the service uses its own address again.
     assert_eq!(home.text("kept.txt").replace("-ub 512", "-ub 1"), home.text("before.txt"));
     assert!(home.text("dropin.txt").starts_with("[Service]\nExecStart=\nExecStart=@"), "{}", home.text("dropin.txt"));
     assert_eq!(home.text("left.txt"), "", "nothing of the measurement is left");

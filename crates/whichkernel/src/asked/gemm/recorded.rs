@@ -101,7 +101,7 @@ impl Explained {
         }
     }
 
-    /// Whether the library launched the computed kernel; None where there is nothing to compare.
+    /// Whether the library launched the computed kernel; None if there is nothing to compare.
     pub fn agrees(&self) -> Option<bool> {
         let launched = self.launched.as_ref()?;
         match &self.choice {

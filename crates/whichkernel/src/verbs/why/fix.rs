@@ -30,7 +30,7 @@ pub const WITH: &str = "with";
 /// How the server is stopped, started and changed.
 pub enum Control {
     Process(Running),
-    /// With the content of the drop-in of an earlier fix.
+    /// A service, with the content of the drop-in of an earlier fix.
     Service(Box<Service>, Option<String>),
 }
 

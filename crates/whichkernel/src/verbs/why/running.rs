@@ -102,7 +102,7 @@ impl Running {
         Ok(Running { pid, program, words, variables, directory, log })
     }
 
-    /// The value that the change replaces; None where there was none.
+    /// The value that the change replaces; None if the setting was not there.
     pub fn before(&self, change: &Change) -> Option<String> {
         match change {
             Change::Option { names, .. } => option(&self.words, names).map(|value| value.to_string()),

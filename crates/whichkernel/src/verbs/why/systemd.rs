@@ -59,7 +59,7 @@ impl Systemd {
     pub fn restart(&self, at: &Endpoint, holds: &dyn Fn(u32) -> Option<bool>) -> Result<u32, Message> {
         let name = self.unit.name.as_str();
         self.systemctl(&["daemon-reload"])?;
-        // Otherwise systemd refuses the sixth start within ten seconds.
+        // Without this reset, systemd refuses the sixth start within ten seconds.
         let _ = self.systemctl(&["reset-failed", "--", name]);
         self.systemctl(&["restart", "--", name])?;
         let (begun, mut looked) = (Instant::now(), Instant::now());
