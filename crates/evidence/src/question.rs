@@ -19,7 +19,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     pub about: String,
-    /// The same list, by name.
+    /// The parameters in `about`, by name.
     #[serde(skip)]
     pub parameters: About,
     pub value: String,

@@ -95,7 +95,7 @@ impl FileReport {
         self.targets_of(&|_| true)
     }
 
-    /// The same without code objects whose bundle id or metadata contradict e_flags: the reliable part.
+    /// Like [`Self::targets`], without code objects whose bundle id or metadata contradict e_flags: the reliable part.
     pub fn sure_targets(&self) -> BTreeMap<String, TargetSummary> {
         self.targets_of(&|object| object.contradicted().is_none())
     }

@@ -83,7 +83,7 @@ pub fn kernel_page(view: &View, shown: &Snapshot, detail: Option<&Detail>, canva
     lines
 }
 
-/// The same next to the panes, without the time and the long name.
+/// The details of the selected kernel next to the panes, without the time and the long name.
 pub fn selected_kernel(
     view: &View,
     shown: &Snapshot,

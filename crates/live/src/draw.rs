@@ -79,7 +79,7 @@ pub fn frame(
         Over::Nothing | Over::Help => small(now, shown, view, &canvas, room),
     };
     if body.len() > room {
-        // Never cut silently.
+        // A cut list always states how many lines are hidden.
         let hidden = body.len() - room + 1;
         body.truncate(room.saturating_sub(1));
         body.push(canvas.line(&canvas.with("live-more", &[("count", hidden.to_string())]), paint.faint()));

@@ -37,7 +37,7 @@ impl Sort {
         Sort::ALL.get(at + 1).copied().unwrap_or_default()
     }
 
-    /// Numbers descend, words ascend.
+    /// Sorts numbers in descending and words in ascending order.
     fn compare(self, a: &Kernel, b: &Kernel) -> Ordering {
         let by = match self {
             Sort::PerSecond => b.per_second.unwrap_or(-1.0).total_cmp(&a.per_second.unwrap_or(-1.0)),

@@ -161,7 +161,7 @@ fn a_friendly_one_gives_exact_lengths() {
     assert_eq!(run.answer.probes[3].ne11, [512, 88]);
     // No field of this release shows the cached tokens, so only the sent prompts are available.
     assert_eq!(run.answer.counted.reach().name(), "alone");
-    // The same result from the recording.
+    // The recording of the run leads to the same result.
     let home = tempfile::tempdir().expect("a directory");
     probe::replay::write(home.path(), &run.recording).expect("written");
     let again = probe::answer(&probe::replay::open(home.path()).expect("read"), &Wanted::default(), Default::default());

@@ -210,7 +210,7 @@ pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> 
     }
 }
 
-/// The same without a search: for roots that may be a whole system.
+/// Like [`of_library`], but only looks in the usual directories: for roots that may be a whole system.
 pub fn in_usual_place(root: &Path, library: &str) -> Option<LibraryDir> {
     let usual = [root.to_owned()].into_iter().chain(usual_places(root, library));
     usual.filter_map(|dir| LibraryDir::open(&dir).ok().flatten()).find(|dir| dir.library() == library)

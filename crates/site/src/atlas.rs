@@ -108,7 +108,7 @@ fn choices(atlas: &Atlas) -> Sheet {
     Sheet { name: "choices", columns, numbers: &["from", "to"], rows }
 }
 
-/// The same for launch shapes. Parts are expressions of the column count n; empty where they are not determined.
+/// Like [`choices`], for launch shapes. Parts are expressions of the column count n; empty if they are not determined.
 fn shapes(atlas: &Atlas) -> Sheet {
     let columns = &[
         "since",

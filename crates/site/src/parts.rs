@@ -54,7 +54,7 @@ pub fn command(study: &Study<'_>, text: &str) -> Markup {
     }
 }
 
-/// The same if the prerequisites were already shown.
+/// Like [`command`], if the prerequisites were already shown.
 pub fn bare_command(study: &Study<'_>, text: &str) -> Markup {
     html! { div.cmd { code { (shown(text)) } button.copy type="button" { (study.words.say("site-copy")) } } }
 }

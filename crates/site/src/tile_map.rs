@@ -31,7 +31,7 @@ pub struct TileMap {
     /// Row by row; every row has the same N.
     pub cells: Vec<TileCell>,
     pub columns: usize,
-    /// The same as a table to download.
+    /// The map as a table to download.
     pub csv: String,
 }
 

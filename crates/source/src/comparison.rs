@@ -279,9 +279,9 @@ enum Alike {
     /// The same path, tile, check, kernel instance and launch shape.
     Same,
     Different(Differs),
-    /// The same as far as the template arguments are known.
+    /// No difference in the template arguments that are known.
     InPart,
-    /// The same as far as the launch shape is known.
+    /// No difference in the parts of the launch shape that are known.
     ShapeInPart,
     /// Neither side determines the cell.
     Neither,

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// A part of a shape, or the reason why it is unknown.
 type Part = Result<[Extent; 3], Box<Message>>;
 
-/// The parts, in the order of a configuration.
+/// The names of the parts, in the order of a launch configuration.
 pub const PARTS: [&str; 3] = ["grid", "block", "shared"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

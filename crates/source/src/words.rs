@@ -27,7 +27,7 @@ pub trait Surroundings {
     fn terms(&self) -> Vec<&'static str>;
 }
 
-/// No files, no GPU.
+/// Surroundings without files and without a GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Nowhere;
 

@@ -7,7 +7,7 @@ const CMAKE: &str = "llama.cpp/ggml/src/ggml-vulkan/CMakeLists.txt";
 
 /// The expected answer after an edit.
 enum Then {
-    /// This pipeline.
+    /// The answer names this pipeline.
     Kernel(&'static str),
     /// No pipeline of this backend: nothing may be named.
     Nothing,

@@ -284,7 +284,7 @@ fn files_line(file: &str, insert: &str, text: &str) -> usize {
     whole[..whole.find(text).expect("there")].matches('\n').count() + 1
 }
 
-/// The same on a real tree: since 2025-10 llama.cpp fuses at one column.
+/// The survey finds the fused path of a real tree: since 2025-10 llama.cpp fuses at one column.
 #[test]
 fn a_real_tree_fuses_past_its_dispatcher() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

@@ -216,7 +216,7 @@ impl Opened {
         })
     }
 
-    /// The same sentence as under the overview of the command line.
+    /// The sentence that the command line shows under its overview.
     fn completeness(&self, whole: &Conclusion, lang: &say::Lang) -> String {
         if whole.word() == Word::Yes {
             let key = if self.report.searched_spirv { "inspect-complete" } else { "inspect-complete-machine-code" };

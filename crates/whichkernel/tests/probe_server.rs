@@ -31,7 +31,7 @@ fn model(home: &Path) -> PathBuf {
     made(home, 8, 32)
 }
 
-/// The same with heads that have flash attention kernels.
+/// A model like [`model`], with heads that have flash attention kernels.
 fn wide_model(home: &Path) -> PathBuf {
     made(home, 4, 64)
 }

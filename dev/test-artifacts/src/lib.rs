@@ -52,7 +52,7 @@ pub fn need(name: &str) -> Option<PathBuf> {
     here(&artifact, "cargo xtask fetch")
 }
 
-/// The same for tests that only `cargo xtask deep` runs.
+/// Like [`need`], for tests that only `cargo xtask deep` runs.
 ///
 /// # Panics
 /// If the manifest does not declare it; with `CI=true` also if it is missing.

@@ -46,7 +46,7 @@ pub fn code<'a>(image: &'a [u8], target: &[u8], _generic: &[u8]) -> Code<'a> {
     }
     let digits = target.strip_prefix(b"sm_").unwrap_or(target);
     let device = digits.iter().filter(|b| b.is_ascii_digit()).fold(0_u32, |n, b| n * 10 + u32::from(b - b'0'));
-    // The same major number and no higher minor number.
+    // Compiled for the same major version, and for no higher minor version.
     match cubin::capability(image) {
         Some(made_for) if made_for / 10 == device / 10 && made_for <= device => Code::Elf(image),
         _ => Code::Absent,

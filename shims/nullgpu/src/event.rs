@@ -12,7 +12,7 @@ const MARK: u64 = u64::from_le_bytes(*b"WK_EVENT");
 struct Event {
     mark: u64,
     time_ns: u64,
-    /// Launches before it.
+    /// The number of launches before the event.
     work: u64,
     capture: Option<&'static Graph>,
 }

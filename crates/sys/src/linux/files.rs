@@ -132,7 +132,7 @@ pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
 }
 
-/// The same for an open file.
+/// Like [`set_mode`], for an open file.
 pub fn set_file_mode(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
 }

@@ -51,7 +51,7 @@ impl Stage {
         self.start_on(command, also, Blas::Recorded)
     }
 
-    /// The same with a BLAS of the test's choice.
+    /// Like [`Self::start`], with a BLAS of the test's choice.
     pub fn start_on(&self, command: &[&str], also: &[&str], blas: Blas) -> Option<Running> {
         let library = self.home.path().join("gate.so");
         compile(GATE, &library, &["-shared", "-fPIC"])?;

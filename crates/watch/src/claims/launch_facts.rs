@@ -15,7 +15,7 @@ pub struct Shown {
     /// Attention kernels in all phases. Softmax counts as attention if there is no flash attention.
     pub flash: u64,
     pub softmax: u64,
-    /// The same in complete evaluations of one column.
+    /// Attention kernels in complete evaluations of one column.
     pub flash_decoded: u64,
     pub softmax_decoded: u64,
     /// Types written into a cache.

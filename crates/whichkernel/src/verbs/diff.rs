@@ -145,7 +145,7 @@ impl Args {
         backends::run(sides, &question, self.format, context)
     }
 
-    /// The same question for the dry run.
+    /// Converts the arguments into a question for the dry run.
     fn dry(&self) -> say::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]

@@ -27,11 +27,11 @@ struct Asked {
 enum Expected {
     /// The answer of this machine's program.
     Same,
-    /// The same, but it needs git, which Debian does not have for Windows.
+    /// The answer of this machine's program; needs git, which Debian does not have for Windows.
     SameByGit,
     /// Expects exit code 2 and a message; asked only on systems other than x86-64 Linux.
     Refused,
-    /// The same, asked only on Windows.
+    /// Expects exit code 2 and a message; asked only on Windows.
     RefusedOnWindows,
 }
 

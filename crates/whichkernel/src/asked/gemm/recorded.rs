@@ -75,7 +75,7 @@ impl Explained {
         out
     }
 
-    /// The same for programs, in English.
+    /// The explanation as an answer for programs, in English.
     pub fn answer(&self) -> BlasChoice {
         let english = Lang::new("en");
         let (verdict, chosen) = match &self.choice {
