@@ -42,7 +42,7 @@ pub struct File {
 /// The source of the bytes.
 enum Bytes {
     Disk(fs::File),
-    /// Such as a file that was dropped on a web page.
+    /// Bytes from the caller, such as a file that was dropped on a web page.
     Given(Arc<dyn ReadAt + Send>),
 }
 

@@ -24,7 +24,7 @@ pub enum Form {
     Nvidia,
     /// A bare SPIR-V module.
     Spirv,
-    /// None of these; `problems` contains the error.
+    /// A file of another kind; `problems` contains the error.
     Unknown,
 }
 

@@ -29,7 +29,7 @@ struct At<'g> {
 }
 
 impl Graded {
-    /// The first question with its reading, if it asks which path the rules of a source take.
+    /// The first question that asks which path the rules of a source take, with its reading.
     pub fn path_question(&self) -> Option<(&Question, &QuestionReading)> {
         let (question, reading) = self.investigation.questions.iter().zip(&self.questions).next()?;
         question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;

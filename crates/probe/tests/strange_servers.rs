@@ -323,7 +323,8 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             runtime: Some("ollama-rocm-60303".into()),
             ..Ground::default()
         };
-        // That machine decides its own timings, and the claims that hold for every RX 9070 XT.
+        // Observations of that machine decide the claims about its timings, and the claims that hold for every RX 9070
+        // XT.
         let there = graded(&card, true);
         assert_eq!(there.len(), 15);
         let of = |list: &[(String, &'static str)], id: &str| list.iter().find(|one| one.0 == id).map(|one| one.1);
@@ -336,7 +337,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             here.iter().filter(|(id, _)| id.starts_with("probe-") && !id.ends_with("-duration")).collect();
         assert_eq!(counts.len(), 8);
         assert!(counts.iter().all(|(_, grade)| *grade == "confirmed"), "{begins}: {counts:?}");
-        // Another card, or a device that was not seen, decides none of them.
+        // Observations of another card, or of a device that was not seen, decide none of these claims.
         for other in [Ground::default(), Ground { card: Some("rx-7900-xtx".into()), ..card.clone() }] {
             let open = graded(&other, true);
             assert!(open.iter().all(|(_, grade)| *grade == "unresolved"), "{open:?}");

@@ -98,7 +98,7 @@ impl Copy {
         answers
     }
 
-    /// Answers that name another kernel, or none where there is one.
+    /// Answers that name another kernel, or no kernel although there is one.
     fn wrong(&self, answers: &[Choice]) -> usize {
         let wrong = |(answer, truth): &(&Choice, &Choice)| !matches!(answer, Choice::NotComputed(_)) && answer != truth;
         answers.iter().zip(&self.truth).filter(wrong).count()

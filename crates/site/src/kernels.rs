@@ -131,7 +131,7 @@ impl Kernels {
         self.rows().map(|(_, _, row)| row[8].unsigned_abs()).sum()
     }
 
-    /// File, target, and a row of it.
+    /// Every row, with its file and target.
     pub fn rows(&self) -> impl Iterator<Item = (&str, &str, &Row)> {
         let all = self.groups.iter();
         all.flat_map(|((file, target), group)| {

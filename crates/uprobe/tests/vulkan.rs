@@ -77,7 +77,7 @@ impl Stage {
         let skeleton = gguf::skeleton(&shape, kind, 1, true).expect("a skeleton");
         let mut bytes = skeleton.header.clone();
         let mut state = 1_u32;
-        // No byte above 0x2f: every half and float made of them is small and finite.
+        // No byte is above 0x2f, so every half and float made of these bytes is small and finite.
         while (bytes.len() as u64) < skeleton.file_size {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             bytes.push((state >> 24) as u8 % 0x30);
@@ -230,7 +230,7 @@ fn a_submission_that_the_driver_refused_ran_nothing() {
     assert!(watched.each.iter().all(|(name, groups, _)| *name == Name::Unnamed(0x7001) && *groups == [1, 2, 3]));
 }
 
-/// Infos behind pointers, several of them, groups on the stack, and a fence without earlier work.
+/// Tests several infos behind pointers, group counts on the stack, and a fence without earlier work.
 #[test]
 fn calls_of_every_shape() {
     let Some(watched) = told("shapes") else { return };

@@ -50,7 +50,7 @@ impl Open {
 pub enum Unprobed {
     /// The library's file could not be opened.
     Unreachable,
-    /// The process ended before that.
+    /// The process ended before its library was probed.
     Over,
     /// The library has none of the watched functions.
     NoneThere,

@@ -22,7 +22,7 @@ struct Watched {
     ended: Ended,
     /// Every dispatch in order: pipeline, groups, push constants.
     each: Vec<(String, [u32; 3], Vec<u8>)>,
-    /// The device time of each.
+    /// The device time of each dispatch.
     took: Vec<Option<u64>>,
 }
 

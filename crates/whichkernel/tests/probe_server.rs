@@ -153,8 +153,8 @@ fn every_length_is_evaluated_exactly() {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// Ctrl-C in the middle of a long sweep: the answers so far are there, the ledger is intact, and the exit code says
-/// that it ended early.
+/// Ctrl-C in the middle of a long sweep: the answers so far are printed, the ledger is intact, and the exit code says
+/// that the sweep ended early.
 #[test]
 fn an_interrupted_run_leaves_what_it_has() {
     if test_artifacts::need("debian-sid").is_none() {

@@ -61,7 +61,7 @@ fn place(key: &Key) -> usize {
 /// The table's answer for a shape.
 pub enum Found {
     Number(u32),
-    /// A free slot for it.
+    /// The shape is new; this slot is free for it.
     Free(&'static Slot),
     /// The launch must be recorded in full.
     No,
@@ -118,7 +118,7 @@ fn make() {
     }
 }
 
-/// In a forked child the new file has none of them. No other thread uses the table.
+/// The new file of a forked child contains none of these shapes. No other thread uses the table.
 pub fn after_fork() {
     if sys::sealed() {
         return;

@@ -5,7 +5,7 @@ use doctor::HostObserver;
 use evidence::{GradeKind, Recorded, Why, default_investigation};
 use observe::{ObserveContext, Observer};
 
-/// `host` names the machine of the notes that this is, if it is one of them.
+/// `host`: the name that the field notes use for this machine, if they mention it.
 fn grades(machine: &Machine, host: Option<&str>) -> impl Fn(&str) -> GradeKind + use<> {
     let around = ObserveContext { time: "2025-01-01T00:00:00Z".to_owned(), ..ObserveContext::default() };
     let sightings = HostObserver::new(machine.host()).observe(&around, &mut |_| {}).unwrap();

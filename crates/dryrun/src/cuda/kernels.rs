@@ -23,7 +23,7 @@ pub(crate) fn describe(
     cache: &Path,
 ) -> Result<Described, DryrunError> {
     if libraries.is_empty() {
-        // Nothing says that the code is for another card.
+        // Without libraries, nothing suggests that the code is for another card.
         return Ok(Described { ships: true, ..Described::default() });
     }
     let kept = cache.join("kernels").join(kernel_cache::name(libraries, &profile.gcn_arch_name, false)?);

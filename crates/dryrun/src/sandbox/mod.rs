@@ -22,7 +22,7 @@ use sys::unix::AsRawFd;
 /// looked up inside the tree.
 #[derive(Debug, Clone)]
 pub struct Enter {
-    /// None: this machine's own root, in a mount namespace of its own.
+    /// None means this machine's own root, in a separate mount namespace.
     root: Option<PathBuf>,
     binds: Vec<Bind>,
     /// Files and directories that replace existing ones.

@@ -80,7 +80,7 @@ pub fn medians(lane: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// The variance within the groups, over all of them.
+/// The pooled variance within the groups.
 fn pooled(groups: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut free) = (0.0, 0_usize);
     for group in groups.iter().filter(|group| group.len() > 1) {

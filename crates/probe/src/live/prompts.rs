@@ -239,7 +239,7 @@ mod tests {
         let firsts: std::collections::BTreeSet<u64> = prompts.iter().map(|prompt| prompt[0]).collect();
         assert_eq!(firsts.len(), 100);
         assert!(prompts.iter().all(|prompt| prompt.len() == 40));
-        // A full deal contains each of them, so that one request tests a whole list of words.
+        // A full deal contains every word, so that one request tests the whole list.
         let all: std::collections::BTreeSet<u64> = deck.deal(100).into_iter().collect();
         assert_eq!(all.len(), 100);
         // Another run begins elsewhere and continues differently.

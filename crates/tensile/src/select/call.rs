@@ -53,7 +53,7 @@ impl Compute {
         COMPUTES.iter().map(|entry| entry.1)
     }
 
-    /// The usual type of alpha and beta for it. hipBLASLt does not accept f16 for them.
+    /// The usual type of alpha and beta for this compute type. hipBLASLt does not accept f16 for alpha and beta.
     pub fn usual_scale(self) -> DataType {
         match self {
             Compute::F64 => DataType::Double,

@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
 pub struct Caller {
     pub child: std::process::Child,
     lines: std::io::BufReader<std::process::ChildStdout>,
-    /// The offset of the launch function in it.
+    /// The address of the launch function in the process.
     pub function: u64,
 }
 

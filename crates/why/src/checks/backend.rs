@@ -1,4 +1,4 @@
-//! Which GPU, which library, and which code in it.
+//! Checks which GPU, which library and which code of that library a server uses.
 
 use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, unread, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
