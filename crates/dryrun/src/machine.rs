@@ -80,7 +80,7 @@ pub(crate) fn sysfs(root: &Path, profiles: &[Profile]) -> io::Result<()> {
     tree.directory(&root.join("class/drm"))?;
     let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let mut cpu = vec![("cpu_cores_count", cores), ("simd_count", 0), ("mem_banks_count", 1), ("io_links_count", 1)];
-    // SMI libraries expect these of every node.
+    // SMI libraries expect these properties of every node.
     let absent =
         ["gfx_target_version", "vendor_id", "device_id", "location_id", "domain", "drm_render_minor", "hive_id"];
     cpu.extend(absent.map(|name| (name, 0)));

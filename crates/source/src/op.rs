@@ -363,7 +363,7 @@ fn context(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     Some(machine.global(object))
 }
 
-/// Until March 2024 the threads of a graph call the dispatcher: here, the first thread, in the compute phase.
+/// Until March 2024, each thread of a graph called the dispatcher. This models the first thread, in the compute phase.
 fn task(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     let mut object = machine.object("ggml_compute_params").ok()?;
     let compute = ["GGML_TASK_TYPE_COMPUTE", "GGML_TASK_COMPUTE"];

@@ -128,7 +128,7 @@ fn loops_pipes_odd_names_and_closed_directories_are_left_out_and_told() {
     assert!(told("whole.cu: a link to a directory"), "{:?}", tree.skipped);
     assert!(told("pipe.cu: not a regular file"), "{:?}", tree.skipped);
     assert!(told("the name is not UTF-8"), "{:?}", tree.skipped);
-    // A privileged user can read this too.
+    // A privileged user can read the closed directory too.
     assert!(if opens { tree.has("closed/in.cu") } else { told("closed/: ") }, "{:?}", tree.skipped);
 }
 

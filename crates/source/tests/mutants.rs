@@ -39,7 +39,7 @@ impl Random {
 struct Mutant {
     before: String,
     body: String,
-    /// The same names with other values, for another unit.
+    /// The same names with other values, which another unit defines.
     elsewhere: String,
 }
 

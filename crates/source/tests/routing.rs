@@ -96,7 +96,7 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
             assert!(step.as_ref().is_err_and(|found| found.contains(why)), "{why}: {step:?}");
         }
     }
-    // One of two: nothing is left for the second product.
+    // With only one of two copies, nothing is left for the second product.
     let answer = asked(&tree, &read(&all), None);
     assert!(matches!(products(&answer).as_slice(), [Ok(_), Err(_)]), "{:?}", products(&answer));
     // More copies than the code reads: the result is unaffected, and the surplus is counted.
@@ -104,7 +104,8 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
     assert!(products(&answer).iter().all(Result::is_ok));
     let reads = answer.evaluations[0].read_back.as_ref().expect("it read");
     assert_eq!((reads.given, reads.used), (3, 2));
-    // The first is impossible, and one is left over: it is unknown which of them belongs to the second product.
+    // The first copy is impossible, and one copy is left over: it is unknown which of them belongs to the second
+    // product.
     let answer = asked(&tree, &[one(5, 4), read(&all), read(&all)].concat(), None);
     assert!(products(&answer).iter().all(Result::is_err), "{:?}", products(&answer));
 }

@@ -212,7 +212,7 @@ fn a_program_that_computes_elsewhere_dispatches_nothing() {
     let watched = watch(command);
     assert_eq!((watched.ended, watched.tally.launches()), (Ended::Code(0), 0));
     assert_eq!(watched.account.device, DeviceKind::None);
-    // The same holds for a program without Vulkan.
+    // A program without Vulkan dispatches nothing either.
     let watched = self::watch(Command::new("true"));
     assert_eq!(watched.account.canary, Canary::None);
     assert!(watched.account.gaps.iter().any(|unseen| unseen.gap == Gap::NobodyOpenedVulkan));
@@ -445,7 +445,7 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (7, 1, Some(6)));
     assert!(watched.took[..6].iter().all(Option::is_none) && watched.took[6].is_some(), "{:?}", watched.took);
     assert!(watched.blind("secondary"), "{:?}", watched.account.gaps);
-    // Submitted twice before a wait: the second overwrote the first.
+    // A buffer that was submitted twice before a wait: the second submission overwrote the times of the first.
     let watched = watch_timed(dispatches(&stage, "twice"));
     assert_eq!(watched.took.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, true]);
     assert_eq!((watched.gap(&Gap::Untimed), watched.account.ended), (Some(2), true));

@@ -16,7 +16,7 @@ struct Launcher {
 impl Launcher {
     fn new() -> Launcher {
         let home = tempfile::tempdir().expect("a directory");
-        // Another user must be able to start it.
+        // Another user must be able to start the launcher.
         std::fs::set_permissions(home.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("open");
         std::fs::write(home.path().join("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
         let program = home.path().join("launcher");

@@ -149,7 +149,7 @@ fn gpu_target(title: &str) -> String {
     card(title, &Nowhere).map_or_else(|_| title.to_owned(), |device| device.target)
 }
 
-/// The version behind the typed one.
+/// The full name and date of the version that the user typed.
 fn means(known: &Known) -> String {
     match known {
         Known::Exact(table) if table.date.is_empty() => format!("{} · {}", table.source, table.version),

@@ -63,7 +63,7 @@ pub fn need_deep(name: &str) -> Option<PathBuf> {
 /// One file or directory of an artifact.
 ///
 /// # Panics
-/// If the artifact exists but does not contain it; otherwise as [`need`].
+/// If the artifact exists but does not contain the file; otherwise as [`need`].
 pub fn file(name: &str, path: &str) -> Option<PathBuf> {
     let file = need(name)?.join(path);
     assert!(file.exists(), "{name} holds no {path}: what dev/test-artifacts/manifest.toml declares does not bring it");

@@ -50,7 +50,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(proved)
 }
 
-/// Headers and device libraries, unpacked once.
+/// The directory of headers and device libraries, which are unpacked once.
 pub fn toolchain(home: &Path) -> anyhow::Result<PathBuf> {
     let root = home.join("root");
     if root.join("usr/include/hip/hip_runtime.h").is_file() {

@@ -40,7 +40,7 @@ const VENDOR: &[&str] = &[
 enum Linked {
     /// No CUDA code.
     Not,
-    /// The CUDA runtime is another library; its name.
+    /// The CUDA runtime is a separate library of this name.
     Shared(String),
     /// The runtime is part of the file.
     Static,

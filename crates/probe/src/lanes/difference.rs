@@ -245,7 +245,7 @@ mod tests {
         assert_eq!((one.p, noise.between, noise.starts_for_tenth), (1.0, None, None));
         let (many, noise) = compared(&[fast.clone(), slow.clone()], &[slow, fast], 1).unwrap();
         assert!((many.ratio - 1.0).abs() < 1e-9 && many.p > 0.9, "{many:?}");
-        // ln 1.3 / sqrt 2 between them, about 0.8 % within.
+        // The noise between starts is ln 1.3 / sqrt 2, and about 0.8 % within a start.
         let (between, within) = (noise.between.unwrap(), noise.within.unwrap());
         assert!((between - 0.1855).abs() < 1e-3 && (within - 0.008).abs() < 1e-3, "{noise:?}");
         assert!(noise.starts_for_tenth.unwrap() > 50, "{noise:?}");

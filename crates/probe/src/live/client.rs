@@ -93,7 +93,7 @@ impl Client {
         Err(Ended::TooMany)
     }
 
-    /// Several at the same time, answered together.
+    /// Sends several questions at the same time, so that they are answered together.
     pub fn ask_together(&mut self, questions: &[Question]) -> Result<(), Ended> {
         self.looking(|onlooker| onlooker.begin());
         let started = Instant::now();

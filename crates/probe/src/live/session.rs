@@ -43,7 +43,7 @@ pub struct Run {
     pub answer: Answer,
     pub recording: Recording,
     pub ended: Option<Ended>,
-    /// Every run of every length; the answer lists one of each.
+    /// Every run of every length; the answer lists one run per length.
     pub every: Vec<Probe>,
     /// The observer's results, for the ledger.
     pub seen: Option<ObservedLaunches>,

@@ -36,7 +36,7 @@ enum Expected {
 }
 
 impl Asked {
-    /// Whether a question is for this program; without a port, for this machine's own program.
+    /// Whether this program is asked the question; without a port, this machine's own program.
     fn is_for(&self, port: Option<Port>) -> bool {
         match self.expected {
             Expected::Same => true,

@@ -169,7 +169,7 @@ pub enum Role {
     Update,
     /// `(exec, stream)`
     Replay,
-    /// `(graph *out, ...)`: an empty one.
+    /// `(graph *out, ...)`: creates an empty graph.
     CreateGraph,
     /// `(graph *out, graph)`
     CloneGraph,

@@ -74,7 +74,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// Progress, or a line that stays.
+/// Prints progress, or a line that stays on the screen.
 fn tell(context: &Context, told: Told) {
     match told {
         Told::Progress(line) => context.progress(&context.lang.say(&line)),
