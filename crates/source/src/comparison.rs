@@ -189,7 +189,7 @@ fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
     reads == b.reads().into_iter().collect() && reads.iter().all(same)
 }
 
-/// The same comparison for answers without their survey. `same_sources`: both were read from the same text.
+/// Compares answers that are stored without their survey. `same_sources`: both were read from the same text.
 pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, same_sources: bool) -> Comparison {
     let mut out = Comparison::default();
     let mut columns = question.columns.clone();

@@ -169,7 +169,7 @@ impl Devices {
             Ok(_) => Device::NoneSeen,
             Err(unlooked) => Device::Unlooked { why: unlooked.message() },
         };
-        // A successful check is not overwritten by one that came too late.
+        // The better result is kept: a later check may fail because the process has ended.
         let keep = match self.known.get(&at) {
             Some(Device::StandIn | Device::Real { .. }) => true,
             Some(Device::NoneSeen) => matches!(found, Device::Unlooked { .. }),

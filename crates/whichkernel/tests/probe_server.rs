@@ -134,7 +134,7 @@ fn every_length_is_evaluated_exactly() {
     assert_eq!(lengths, [1, 8, 9, 129, 290, 600]);
     assert_eq!(numbers(&probes[4]["ne11"]), [128, 128, 34]);
     assert_eq!(numbers(&probes[5]["ne11"]), [128, 128, 128, 128, 88]);
-    // Twice each, plus four tokens for the warm-up: the server's own counter agrees.
+    // The server's own counter agrees: every prompt was sent twice, and the warm-up has four tokens.
     assert_eq!(server.processed() - before, 2 * lengths.iter().sum::<u64>() + 4);
     for zone in probes.iter().flat_map(|probe| probe["zones"].as_array().expect("zones")) {
         assert_eq!((&zone["type"], &zone["grade"]), (&Value::from("Q4_0"), &Value::from("inferred")), "{zone}");

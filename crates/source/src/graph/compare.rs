@@ -140,7 +140,7 @@ pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> 
             let arguments = same_arguments(predicted.launch, &seen.kernel);
             let dims = fits(predicted.launch.grid, seen.grid) && fits(predicted.launch.block, seen.block);
             if arguments == Some(false) || !dims {
-                // If the numbers are the same, the difference is in the full argument list.
+                // If grid and block are the same, the difference is in the full argument list.
                 let ours = if dims { predicted.launch.shown_full() } else { predicted.launch.shown() };
                 let theirs = if dims { show_full(seen) } else { show(seen) };
                 let (ours, theirs) = (Some(ours), Some(theirs));
