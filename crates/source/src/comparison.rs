@@ -265,8 +265,8 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
 }
 
 impl Side {
-    /// Whether two sides belong in one entry: the same path, tile and instance, and the same of the parts of the shape
-    /// that differ.
+    /// Whether two sides belong in one entry: they have the same path, tile and instance, and equal values in the parts
+    /// of the shape that `differs` names.
     fn alike(&self, other: &Side, differs: Differs) -> bool {
         let told = |side: &Side| side.shape.as_ref().map(|shape| shape.told(differs.shape));
         self.brief() == other.brief() && self.instance() == other.instance() && told(self) == told(other)

@@ -227,8 +227,8 @@ impl DecisionTable {
         DecisionTable::build_like(survey, [source, version, commit, date], None)
     }
 
-    /// The same when some cells take their answers from another table: only one cell per rule is evaluated, to find the
-    /// rule's current position.
+    /// Like [`Self::build`], if some cells take their answers from another table: only one cell per rule is evaluated,
+    /// to find the rule's current position.
     pub(crate) fn build_like(
         survey: &Survey<'_>,
         [source, version, commit, date]: [&str; 4],

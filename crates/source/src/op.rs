@@ -38,7 +38,7 @@ impl Dim {
 pub enum Shape {
     /// Weights of `rows` x `k`, contiguous; activations F32.
     MulMat { rows: i64, k: i64 },
-    /// The same with `experts` weight matrices, `used` of them per token; columns are tokens.
+    /// A product with `experts` weight matrices, `used` of them per token; columns are tokens.
     MulMatId { rows: i64, k: i64, experts: i64, used: i64 },
     /// Attention over `kv` cached positions; columns are the batch's tokens, the type is the KV cache's.
     FlashAttn { head: i64, head_v: i64, heads: i64, heads_kv: i64, kv: i64, mask: bool },

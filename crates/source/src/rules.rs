@@ -104,7 +104,7 @@ impl<'t> Rules<'t> {
         let defines = preset.defines.clone();
         program.left_out =
             Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.vocabulary.is_unit(path))));
-        // The compilers define it too; headers shared with C use it to guard their C++ parts.
+        // The compilers define `__cplusplus` too; headers shared with C use it to guard their C++ parts.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
         }
@@ -319,7 +319,7 @@ impl<'t> Rules<'t> {
         let bodies = self.program.overloads(sym).iter().filter_map(|&index| self.program.function(index));
         let Some(found) = bodies.into_iter().find(|found| found.body.is_some()) else { return out };
         for name in self.program.idents(self.program.body_toks(found)) {
-            // Predicates only ask. A function that does the work is called and has a family.
+            // Predicates are left out, because they only ask. A function that does the work is called and has a family.
             let called = !self.program.overloads(name).is_empty();
             let text = self.program.text(name);
             let family = path::family_of_function(text).filter(|_| called && !text.contains("should"));

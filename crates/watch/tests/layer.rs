@@ -453,7 +453,7 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     let watched = watch_timed(losing(&stage, &["again"], &[("UNTIMED", "1")]));
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (10, 0, Some(10)));
     assert!(watched.blind("a queue that writes none") && watched.account.ended, "{:?}", watched.account.gaps);
-    // No wait, and a lost device.
+    // Dispatches without a wait, and dispatches on a lost device, have no time.
     let watched = watch_timed(dispatches(&stage, "unwaited"));
     assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, Some(4)));
     let watched = watch_timed(losing(&stage, &["lost"], &[("LOSE", "wait"), ("LOSE_AT", "2")]));

@@ -45,7 +45,7 @@ fn the_notes_own_machine_confirms_what_they_read_and_refutes_the_pool() {
     }
     // 16,695,296 KB are 15.9 GiB, not the claimed 16.7.
     assert_eq!(grade("rocminfo-pool"), GradeKind::Refuted);
-    // Another machine with the same card gives evidence about the card, but not about their machine.
+    // Another machine with the same card gives evidence about the card, but not about the machine of the notes.
     let grade = grades(&machine, None);
     assert_eq!(grade("rocminfo-device-id"), GradeKind::Confirmed);
     for id in ["ptrace-scope-1", "runtime-directory", "log-offloaded", "server-port"] {

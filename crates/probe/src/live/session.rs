@@ -213,7 +213,7 @@ impl Session {
         }
         let said = batches(&self.live.command, &claims);
         if !said.is_empty() {
-            // Comes first, so that the log's own lines about the load replace it.
+            // The gathered sizes come first, so that the log's own lines about the load replace them.
             logs.insert(0, (GATHERED.to_owned(), said));
         }
         let mut recording = self.recorded(logs);

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Root, or the test counts as skipped.
+/// Whether the test runs as root; otherwise it counts as skipped.
 pub fn root(test: &str) -> bool {
     test_artifacts::root(&format!("{test}: uprobes and BPF"))
 }

@@ -46,8 +46,8 @@ impl Session {
         environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
     }
 
-    /// The same for our own program, without previously preloaded libraries: another runtime among them would be called
-    /// instead.
+    /// Like [`Self::environment`], for our own program, without previously preloaded libraries: another runtime among
+    /// them would be called instead.
     pub fn bare_environment(&self) -> Vec<(OsString, OsString)> {
         environment(self.path(), &library(self.path()), None, LIMIT)
     }
