@@ -200,8 +200,8 @@ impl Request<'_> {
         Ok(enter)
     }
 
-    /// The same for a program of this machine. None where mount namespaces are refused: the program then sees the real
-    /// /sys.
+    /// Like [`Self::machine`], for a program of this machine. None where mount namespaces are refused: the program then
+    /// sees the real /sys.
     pub(crate) fn machine_here(&self, session_dir: &SessionDir) -> Result<Option<Enter>, DryrunError> {
         let hidden = session_dir.outer().join("hidden");
         files::create_dir(&hidden, Access::Public).map_err(io_at(&hidden))?;

@@ -54,7 +54,7 @@ pub struct TargetSummary {
 #[derive(Debug)]
 pub struct FileReport {
     pub form: Form,
-    /// The same in more detail: `shared library`, `executable`, `object file`, `code object`, `offload bundle`,
+    /// The form in more detail: `shared library`, `executable`, `object file`, `code object`, `offload bundle`,
     /// `unknown`.
     pub kind: &'static str,
     pub size: u64,

@@ -251,8 +251,8 @@ fn a_program_that_by_passes_the_loader_is_out_of_view() {
     assert!(watched.account.gaps.iter().any(by_passed) && !watched.account.whole(), "{:?}", watched.account.gaps);
 }
 
-/// The same for a program that looked up its functions before the attach: nothing passes through the loader, and "no
-/// launches" must not be claimed.
+/// If a program looked up its functions before the attach, nothing passes through the loader, and "no launches" must
+/// not be claimed.
 #[test]
 fn a_program_that_had_its_functions_before_the_attach_is_out_of_view() {
     let Some(stage) = Stage::new("by-pass before") else { return };

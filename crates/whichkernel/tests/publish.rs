@@ -84,7 +84,7 @@ fn a_stranger_sees_no_names_no_empty_pages_and_no_dead_links() {
     }
     let picture = std::fs::read(out.join("picture.png")).expect("a picture");
     assert!(picture.starts_with(b"\x89PNG"));
-    // The same again, and into a folder that belongs to something else.
+    // Publishing again succeeds, but not into a folder that belongs to something else.
     assert!(tool(&ledger, &words).status.success());
     let other = home.path().join("other");
     std::fs::create_dir(&other).expect("a directory");

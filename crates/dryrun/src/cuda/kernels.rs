@@ -39,7 +39,8 @@ pub(crate) fn describe(
         let found = chosen(source, LIMIT, |targets| code_for(&device, targets).map(|(code, _)| code.to_owned()));
         let found = match found {
             Ok(found) => found,
-            // Perhaps the program never uses it. Launches of its kernels would be listed as unknown.
+            // A library that cannot be read is not an error: the program may never use it. Launches of its kernels
+            // would be listed as unknown.
             Err(error) => {
                 described.missing.push(format!("{}: {error}", path.display()));
                 continue;

@@ -11,7 +11,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_or_kind(path)?.map_err(|kind| io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)))
 }
 
-/// The same, but returns another file type to the caller, which has its own message for it.
+/// Like [`open`], but returns another file type to the caller, which has its own message for it.
 pub fn open_or_kind(path: &Path) -> io::Result<Result<File, Key>> {
     if std::fs::metadata(path)?.is_dir() {
         return Ok(Err(key!("sys-kind-directory")));
