@@ -141,7 +141,7 @@ fn types(report: &Report) -> Vec<String> {
         let mut all: Vec<&str> = gguf::file_types().collect();
         all.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
         all.into_iter().find(|ty| name.contains(ty)).and_then(gguf::mix).map(<[&str]>::to_vec).or_else(|| {
-            // The longest first: `BF16` contains `F16`.
+            // Tries long names first, because `BF16` contains `F16`.
             let mut bare: Vec<&str> = gguf::TensorType::weights().filter_map(gguf::TensorType::known_name).collect();
             bare.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
             bare.into_iter().find(|ty| name.contains(ty)).map(|ty| vec![ty])
