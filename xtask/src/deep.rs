@@ -68,7 +68,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
-    // It takes its own arguments.
+    // The siege takes its own arguments.
     if wanted.first().is_some_and(|name| name == "siege") {
         let held = siege::run(&wanted[1..])?;
         return Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });

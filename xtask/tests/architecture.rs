@@ -215,7 +215,7 @@ fn product_lines(text: &str) -> Vec<(usize, &str)> {
 
 /// Kernel files that no user can replace: opening them never blocks.
 const OF_THE_KERNEL: [&str; 6] = ["\"/proc", "\"/sys", "{TRACEFS}", "(\"children\")", "(\"cmdline\")", "(\"comm\")"];
-/// The same if the path is a variable; and a directory, which is opened to be locked.
+/// Kernel files whose path is a variable, and a directory that is opened to be locked.
 const KERNEL_FILES: [(&str, &str); 5] = [
     ("crates/investigate/src/feasible.rs", "fs::read_to_string(path)"),
     ("crates/uprobe/src/bpf/btf.rs", "fs::read(PATH)"),

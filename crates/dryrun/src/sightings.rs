@@ -35,7 +35,7 @@ pub fn library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(St
     Some((name, hash.to_string()))
 }
 
-/// The same for CUDA: the program itself, or the first library with CUDA code.
+/// Like [`library`], for CUDA: the program itself, or the first library with CUDA code.
 pub fn cuda_library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(String, String)> {
     let list = crate::cuda::libraries(place, program).ok()?;
     let named =

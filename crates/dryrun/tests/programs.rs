@@ -125,7 +125,7 @@ fn tinygrad_launches_the_kernels_that_it_lists() {
     else {
         return;
     };
-    // It opens libraries by their paths.
+    // tinygrad opens libraries by their paths.
     let variables = [
         ("PYTHONPATH", package.to_str().expect("text")),
         ("PYTHONDONTWRITEBYTECODE", "1"),
@@ -168,8 +168,8 @@ for name in sorted(glob.glob('/tmp/plan/*.thunk_sequence.txt')):
     print(open(name).read())
 ";
 
-/// Libraries of AMD's own packages that Debian does not have, and the functions of them that XLA calls. All of them fail:
-/// a profiler and a monitor decide no launch.
+/// Libraries of AMD's own packages that Debian does not have, and the functions of them that XLA calls. All of them
+/// fail, because a profiler or a monitor does not affect launches.
 const ABSENT: [(&str, &[&str]); 5] = [
     (
         "librocprofiler-sdk.so.1",

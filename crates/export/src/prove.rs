@@ -288,7 +288,7 @@ fn chain(table: &ParquetTable) -> Result<Vec<Row>, Message> {
     Ok(rows)
 }
 
-/// Columns that differ from what the rows give.
+/// Columns that differ from those computed from the rows.
 fn differences(name: &str, found: &ParquetTable, made: &ParquetTable) -> Vec<Kept> {
     let mut all = Vec::new();
     for column in &made.columns {

@@ -395,7 +395,7 @@ fn an_older_state_of_a_ledger_does_not_replace_a_later_one() {
     let older = export_as(&before, None, "aaaa", &lake);
     assert!(older.kept_later && older.stem == whole.stem, "{older:?}");
     assert_eq!((problems(&lake).as_str(), values(&lake)), ("", vec!["BLAS".into(), "MMQ".into()]));
-    // Under another name, it counts as the export of another machine.
+    // Under another name, the same export counts as that of another machine.
     assert!(!export_as(&before, Some("old"), "aaaa", &lake).kept_later);
     assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 3));
 }

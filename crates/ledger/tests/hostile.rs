@@ -206,7 +206,7 @@ fn only_regular_files_are_read() {
     symlink("/etc/passwd", &link).unwrap();
     place.refuses(&link, "a symbolic link, not a regular file");
     place.refuses(&place.path("nothing"), "No such file");
-    // The same applies to the files of a directory.
+    // The same files are refused inside a directory.
     let theirs = place.path("theirs");
     let mut other = Ledger::open(&theirs).unwrap();
     record(&mut other, 1).unwrap();

@@ -1,5 +1,5 @@
 //! Every state of the view at every size and in both languages: nothing is wider than the terminal, lines 1 and 2 are
-//! always there, and nothing disappears without a word.
+//! always there, and nothing is left out without a note.
 
 use launch::Phase;
 use launch::grammar::{Family, Path};

@@ -41,7 +41,7 @@ pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
     }
 }
 
-/// The only observer that vouches for it, and its blind spots in this target.
+/// The only observer that vouches for a conclusion, and its blind spots in this target.
 fn alone(lang: &Lang, conclusion: &Conclusion) -> String {
     let by: Vec<&str> = conclusion.by().collect();
     let spots: Vec<String> = conclusion.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();

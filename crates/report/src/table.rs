@@ -85,8 +85,8 @@ impl Table {
         out
     }
 
-    /// The same, never wider than `width`: titles wrap, and no cell is cut inside a word. If the table still does not
-    /// fit, the columns in `spare` are left out, in their order.
+    /// Like [`Self::text`], but never wider than `width`: titles wrap, and no cell is cut inside a word. If the table
+    /// still does not fit, the columns in `spare` are left out, in their order.
     pub fn fitted(mut self, width: Option<usize>, spare: &[&str]) -> String {
         let Some(limit) = width else { return self.text(None) };
         let total = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);

@@ -125,7 +125,7 @@ impl Who {
         }
     }
 
-    /// Describes what answers instead of a known server.
+    /// Describes the program that answers instead of a known server.
     pub fn stranger(&self, at: &Endpoint) -> Message {
         let seen: Vec<String> =
             self.heard.iter().map(|exchange| format!("{} {}", exchange.path, exchange.status)).collect();

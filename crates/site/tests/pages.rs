@@ -364,7 +364,7 @@ fn hostile_names_are_shown_and_are_nothing_else() {
             "{name}"
         );
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{name}");
-        // The picture of all releases has scripts of its own, and nothing of the ledger.
+        // The picture of all releases has its own scripts, and no data from the ledger.
         let scripts = if name.starts_with("web/") { 3 } else { 1 };
         assert_eq!(text.matches("<script src=").count(), scripts, "{name}: the report's own script and no other");
     }

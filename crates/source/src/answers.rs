@@ -60,7 +60,7 @@ pub struct Served {
     pub tile: i64,
     /// The kernel with all of its template arguments; null for libraries and undetermined choices.
     pub kernel: Option<String>,
-    /// The launch at the first column count; null for libraries, what is undetermined, and with --no-shape.
+    /// The launch at the first column count; null for libraries, for undetermined choices, and with --no-shape.
     pub shape: Option<ShapeAt>,
 }
 

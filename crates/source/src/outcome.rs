@@ -112,7 +112,7 @@ impl Launched {
         }
     }
 
-    /// Keeps what two ways to the same kernel have in common up to a column count. A template argument or a part of the
+    /// Keeps the common part of two ways to the same kernel, up to a column count. A template argument or a part of the
     /// shape that differs is unknown.
     pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &Message) {
         for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {

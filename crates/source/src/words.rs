@@ -23,11 +23,11 @@ pub trait Surroundings {
     fn model_file(&self, word: &str) -> Option<String>;
     /// The GPU of this machine.
     fn gpu(&self) -> Option<String>;
-    /// More words that are understood, for "did you mean".
+    /// More accepted words, for "did you mean".
     fn terms(&self) -> Vec<&'static str>;
 }
 
-/// No files, no GPU.
+/// Surroundings without files and without a GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Nowhere;
 
@@ -70,7 +70,7 @@ impl Words {
             }
         }
         let Some(gpu) = gpu.or_else(|| around.gpu()) else {
-            // The same question about some card, so that nothing has to be typed again.
+            // The same question about an example card, so that the rest need not be typed again.
             let command = match self.words.as_slice() {
                 words @ [_] => CommandLine::new("whichkernel explain rx-9070-xt {}", words),
                 words @ [_, _] => CommandLine::new("whichkernel explain rx-9070-xt {} {}", words),
@@ -141,7 +141,7 @@ pub fn tokens(columns: i64) -> say::Result<i64> {
     Ok(columns)
 }
 
-/// `4090`, `9070`: more than any table's number of tokens, and what a card is called.
+/// `4090`, `9070`: larger than any token count of the tables, so the number is part of a card's name.
 fn numbered(word: &str) -> Option<String> {
     let number = word.parse::<i64>().ok().filter(|number| *number > COLUMNS)?;
     let named = |name: &String| Device::find(name).is_ok();
@@ -175,7 +175,7 @@ fn nearest(word: &str, gpu: Option<&str>) -> say::Result<()> {
     Ok(())
 }
 
-/// A second one of a kind, by a word or a flag, would be skipped: one question has one.
+/// A second value of the same kind, given by a word or a flag, would be ignored: a question has one of each.
 fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Result<()> {
     if let Some(other) = slot.as_ref().filter(|other| **other != value) {
         bail!("command-explain-both", value, other);

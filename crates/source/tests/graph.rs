@@ -180,7 +180,7 @@ fn a_model_that_is_not_of_the_family_is_refused_by_name() {
     assert!(error.to_string().contains("`gemma3` is not supported; supported are: llama, qwen2"), "{error}");
 }
 
-/// `add` of a program's trace, and the same with another operation.
+/// The symbol of `add` in the trace of a program.
 const ADD: &str = "_ZL11k_bin_bcastIXadL_ZL6op_addffEEfffJPKfEEvPKT0_PKT1_PT2_jjj15HIP_vector_typeIjLj3EESB_DpT3_";
 
 #[test]
@@ -213,7 +213,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
     real[add].kernel = ADD.to_owned();
     assert!(evaluation.against(&[run(0, &real)]));
     assert!(says(evaluation).is_whole(), "{:?}", evaluation.compared);
-    // Another function, another type, in the second of two evaluations.
+    // Another function or another type in the second of two evaluations is reported as different.
     for (from, to) in [("6op_add", "6op_mul"), ("EEfff", "EEff6__half")] {
         let mut other = seen.clone();
         other[add].kernel = seen[add].kernel.replace(from, to);

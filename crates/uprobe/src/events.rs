@@ -294,7 +294,7 @@ impl Watcher {
         }
         let mut grid = key.grid;
         if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
-            // These calls take the number of threads.
+            // These calls give the grid in threads.
             for (grid, block) in grid.iter_mut().zip(key.block) {
                 *grid = grid.checked_div(block).unwrap_or(*grid);
             }
@@ -372,7 +372,7 @@ impl Watcher {
                     let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
                     let event = Event { kind, tid, time, key, stream, aux, status, bytes };
                     let kind = self.kind(tally, &event);
-                    // A refusal that arrived without its launch is one of these and was already reported.
+                    // A refusal that arrived before its launch was already reported, so it is subtracted.
                     let calls = more.saturating_sub(early);
                     let flow = self.queue.flows.entry(key.tgid).or_default();
                     flow.counted(tally, kind, calls, untold);

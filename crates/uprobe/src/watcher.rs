@@ -90,7 +90,7 @@ impl Watcher {
         })
     }
 
-    /// Also watches this process and its children.
+    /// Also watches the process with this id and its children.
     pub fn join(&mut self, pid: u32) -> Result<(), WatchError> {
         let mut happened = Vec::new();
         self.tree.joined(pid);

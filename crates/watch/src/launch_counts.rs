@@ -162,7 +162,7 @@ impl Tally {
     pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
         if let Some(from) = unpacked.next(id, known) {
-            // Without extents: a prompt of another length is not a new kind.
+            // The extents are left out, so that a prompt of another length is not a new kind.
             let by = match &known.kind.name {
                 Name::Call(call) => call.clone(),
                 _ => known.family().key().to_owned(),

@@ -67,7 +67,8 @@ pub enum Verb {
     Why(why::Args),
 }
 
-/// With commit, date and target if `cargo xtask dist` built this program; a plain build has no such variable, and needs no git.
+/// Includes commit, date and target if `cargo xtask dist` built this program. A plain build lacks this variable, so it
+/// needs no git.
 fn version() -> String {
     let own = env!("CARGO_PKG_VERSION");
     option_env!("WHICHKERNEL_BUILD").map_or_else(|| own.to_owned(), |build| format!("{own} ({build})"))

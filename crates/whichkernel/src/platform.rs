@@ -45,7 +45,7 @@ pub fn check(verb: Option<&Verb>) -> say::Result<()> {
     needs(need, verb, because, instead)
 }
 
-/// The same for a part of a command.
+/// Returns an error if this system lacks `need`.
 fn needs(need: Need, verb: &str, because: Key, instead: Key) -> say::Result<()> {
     match missing(need) {
         None => Ok(()),

@@ -49,7 +49,7 @@ fn what_people_have_is_understood() {
     assert!(text(&["9070xt", "Q4_K_M", "1"]).contains("Q4_K_M is mostly Q4_K; Q6_K takes the same path"));
 }
 
-/// Thresholds, limits, tiles, lines and versions: programs get what people see.
+/// Programs get the same information as people: thresholds, limits, tiles, lines and versions.
 #[test]
 fn json_has_every_number_that_the_text_shows() {
     let questions: [&[&str]; 8] = [

@@ -562,7 +562,7 @@ fn a_catalog_file_lists_its_solutions_and_says_what_is_for_a_card() {
     assert_eq!((answer["form"].as_str(), code, said.as_str()), (Some("catalog"), 0, ""), "{answer}");
     assert_eq!((&answer["solutions"], &answer["targets"][0]["solutions"]), (&Value::from(1), &Value::from(1)));
     let has = |path: &Path, target: &str| inspect(path, &["--has-target", target]).status.code();
-    // Its solution is for any GPU, if the code is there.
+    // The solution of this file is for any GPU that has the code.
     assert_eq!([has(&leaf, "gfx1201"), has(&leaf, "sm_90")], [Some(2), Some(1)], "a catalog of AMD's library");
     let rows = inspect(&leaf, &["--kernels", "--gpu", "9070xt", "--format", "json"]);
     let rows = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &rows.stdout);

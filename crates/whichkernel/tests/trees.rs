@@ -363,7 +363,7 @@ fn an_atlas_goes_on_where_it_was_and_is_the_table_of_each_release() {
     assert_eq!(parquet.rows(), choices.lines().count() - 1, "the same rows as the CSV");
     assert!(matches!(parquet.column("to"), Some(export::parquet::Values::Number(_))));
 
-    // Nothing is evaluated again; an empty release shares the table before.
+    // Nothing is evaluated again: an empty release shares the table of the release before it.
     clone.git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
     clone.git(&["tag", "b3"]);
     let second = run(&words);

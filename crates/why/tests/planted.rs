@@ -458,7 +458,7 @@ fn a_server_elsewhere_is_not_called_fine() {
     accounted(&answer);
 }
 
-/// NVIDIA's driver writes no state into files; the link is the bus's.
+/// NVIDIA's driver writes no state into files; the link's state comes from the PCI bus.
 #[test]
 fn an_nvidia_card_shows_its_link_and_says_what_is_missing() {
     let place = "/sys/devices/pci0000:00/0000:00:02.0/0000:0a:00.0";

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Also the directory under `corpus/`.
+    /// The name of the target, and of its directory under `corpus/`.
     pub name: &'static str,
     pub try_on: fn(&[u8]),
 }

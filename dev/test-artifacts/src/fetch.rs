@@ -75,7 +75,7 @@ fn settle_in(
     }
     artifact.write_stamp(&made).map_err(at(&made))?;
     if place.exists() {
-        // It was fetched for an older declaration.
+        // The artifact was fetched for an older declaration.
         fs::remove_dir_all(&place).map_err(at(&place))?;
     }
     make(place.parent().unwrap_or(&place))?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub enum Tier {
     /// Fetched by the test command and in CI.
     Quick,
-    /// Only for `cargo xtask deep`.
+    /// Fetched only for `cargo xtask deep`.
     Deep,
 }
 
@@ -20,7 +20,7 @@ pub enum Kind {
     Wheel,
     /// From the Rust crate registry: vendored sources.
     Crate,
-    /// From Debian's sid: the upstream sources of a package.
+    /// The upstream sources of a package from Debian sid.
     DebianSource,
     /// A tree created by `whichkernel runtime fetch`, with exactly these parts and targets.
     Runtime,
@@ -34,14 +34,14 @@ pub struct Artifact {
     #[serde(default)]
     pub version: String,
     pub tier: Tier,
-    /// For a source package: patterns of the wanted files.
+    /// Patterns of the wanted files of a source package.
     #[serde(default)]
     pub keep: Vec<String>,
     #[serde(default)]
     pub parts: Vec<String>,
     #[serde(default)]
     pub targets: Vec<String>,
-    /// For a runtime: packages whose archives are kept too, in `debs/`.
+    /// Packages of a runtime whose archives are kept too, in `debs/`.
     #[serde(default)]
     pub debs: Vec<String>,
     /// Paths that tests need: if one is missing, the fetch has failed.
@@ -71,7 +71,7 @@ impl Artifact {
         if self.version.is_empty() { self.package.clone() } else { format!("{}-{}", self.package, self.version) }
     }
 
-    /// Its directory, which contains nothing else. Runtimes are where the product looks for them.
+    /// The artifact's directory, which contains nothing else. Runtimes are where the product looks for them.
     pub fn place(&self) -> PathBuf {
         self.place_in(&cache())
     }

@@ -1,7 +1,7 @@
 //! `cuInit`, whose answer depends on the library that calls.
 //!
-//! NVRTC compiles without a driver, but asks for private tables when there is one. Those are not answered here, so NVRTC is
-//! told what is true for it: there is no device that it could use.
+//! NVRTC compiles without a driver, but asks for private tables when there is one. These tables are not provided here,
+//! so NVRTC is told that there is no device, which is true for its purposes.
 
 use crate::error::{INVALID_VALUE, NO_DEVICE, SUCCESS, Status};
 use crate::world::world;

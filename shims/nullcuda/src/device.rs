@@ -49,7 +49,7 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, number: c_int, call
         return INVALID_VALUE;
     }
     let Some(answer) = usize::try_from(attribute).ok().and_then(|which| known(which, number)) else {
-        // Refused, not guessed; the record has the number that was asked for.
+        // The attribute is refused rather than guessed; the record has its number.
         let mut text = [0_u8; 48];
         let mut end = 0;
         let digits = [attribute / 100 % 10, attribute / 10 % 10, attribute % 10].map(|digit| b'0' + digit.unsigned_abs() as u8);

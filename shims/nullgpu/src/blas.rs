@@ -21,7 +21,7 @@ pub unsafe extern "C" fn whichkernel_blas(call: *const Blas, on: *mut c_void) {
     }
 }
 
-/// The same for a call that is known only by its name.
+/// Records a call of which only the name is known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn whichkernel_unsupported(name: *const c_char) {
     // SAFETY: our own other library passes a string that lives for the call.

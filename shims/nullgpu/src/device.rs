@@ -288,7 +288,7 @@ forward! {
     extern fn hipDeviceSetSharedMemConfig(_config: c_int) = SUCCESS;
     extern fn hipProfilerStart() = SUCCESS;
     extern fn hipProfilerStop() = SUCCESS;
-    /// The only device is always the best one; of several, the first.
+    /// Always chooses the first device.
     extern fn hipChooseDeviceR0600(to: *mut c_int, properties: *const u8)
         = if properties.is_null() { keep(INVALID_VALUE) } else { put(to, 0) };
 }

@@ -34,7 +34,7 @@ pub struct World {
     pub devices: &'static [Device],
     pub runtime_version: u32,
     counts: Option<&'static [AtomicU64; COUNTED]>,
-    /// One for all devices, or one for each.
+    /// One table for all devices, or one table per device.
     tables: [Kernels; MOST_TABLES],
     count: usize,
 }

@@ -156,7 +156,7 @@ impl<'p> Machine<'p> {
             return Ok(value);
         }
         let outside = self.outside(name);
-        // The call may change what it is given, so its configuration is read first.
+        // The call may change its arguments, so the configuration is read first.
         let config = self.given_configuration(name, args, at)?;
         let given = if outside == Outside::Work { self.call_values(args, at)? } else { Vec::new() };
         let values = self.stranger(Some(full), args, at)?;

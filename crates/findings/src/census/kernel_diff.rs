@@ -150,9 +150,9 @@ pub struct KernelDifference {
 /// A kernel that is on at least one side.
 #[derive(Debug)]
 pub struct Pair<'s> {
-    /// The demangled name, of A where it has the kernel.
+    /// The demangled name: A's if A has the kernel, otherwise B's.
     pub name: String,
-    /// The demangled name in B, where it is another one: the release put its version into the name, or added parameters.
+    /// The demangled name in B, if it differs: the release put its version into the name, or added parameters.
     pub renamed: Option<String>,
     pub a: Option<&'s Group>,
     pub b: Option<&'s Group>,

@@ -89,7 +89,7 @@ pub struct GraphEvaluation {
 pub struct GraphReads {
     /// The number of copies recorded with the graph.
     pub given: u64,
-    /// The number of these that the tree's code makes, with the same address and length in the same order.
+    /// The number of these copies that the tree's code makes, with the same address and length in the same order.
     pub used: u64,
 }
 

@@ -88,7 +88,7 @@ pub struct VulkanRules<'t> {
     doubt: Option<Message>,
 }
 
-/// What Debian's build finds on its machine: a shader compiler that supports every extension that ggml tests for.
+/// The results of the checks in Debian's build: its shader compiler supports every extension that ggml tests for.
 const FOUND: &str = "_GLSLC_SUPPORT";
 
 impl<'t> VulkanRules<'t> {
@@ -118,7 +118,7 @@ impl<'t> VulkanRules<'t> {
                 let (name, value) = define.split_once('=').unwrap_or((define, "1"));
                 all.push((name.to_owned(), Some(value.to_owned())));
             }
-            // The build asks its shader compiler, which this machine does not run.
+            // The build asks its shader compiler, which is not run here.
             let open = build.unsure.iter().filter(|name| !all.iter().any(|(known, _)| known == *name));
             let asked: Vec<String> = open.cloned().collect();
             for name in asked {
@@ -260,7 +260,8 @@ impl<'t> VulkanRules<'t> {
         }
     }
 
-    /// Opens every answer that differs when a define that is not settled is set. Only defines that a file names count.
+    /// Makes every answer undetermined that changes when an unsettled define is set. Only defines that a file names
+    /// count.
     fn with_each_define(
         &self,
         card: &VulkanProfile,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// A device is opened once; a graph of one node takes far fewer steps.
 const MOST_STEPS: u64 = 60_000_000;
-/// The most unknown conditions of which both branches are run.
+/// The maximum number of unknown conditions for which both branches are run.
 const MOST_UNKNOWN: usize = 4;
 /// The size of each buffer. It fits into the smallest heap of the stored cards.
 const BUFFER: i64 = 1 << 30;
@@ -118,7 +118,7 @@ impl<'m, 'p> Session<'m, 'p> {
         machine.reset(columns, columns);
         machine.script = outcomes.to_vec();
         match call(machine, &self.backend, "graph_compute", vec![self.backend.clone(), Value::Ptr(graph)]) {
-            // An abort that is not a dispatch is one of the program's own.
+            // An abort that is not a dispatch comes from the program itself.
             Err(Stop::Abort { at, what }) if !what.starts_with(CHOSEN) => {
                 Err(Stop::undetermined(at, say!("source-open-vulkan-aborts", code = what)))
             }

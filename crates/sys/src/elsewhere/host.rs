@@ -65,7 +65,7 @@ pub fn limits_files() -> bool {
     false
 }
 
-/// The records that contain this time exist only on Linux.
+/// Always zero: the records that contain this time exist only on Linux.
 pub fn monotonic() -> u64 {
     0
 }

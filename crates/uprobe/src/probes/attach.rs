@@ -112,7 +112,8 @@ impl Watcher {
         Ok(())
     }
 
-    /// Calls from a child process, through our own file. The rest is checked in the target's memory.
+    /// Calls the function from a child process that maps our own file. That the probe is in the target is checked
+    /// separately, in the target's memory.
     fn call_canary(&mut self, held: RawFd, pid: u32, mapping: &Mapping, probed: &Probed) {
         let Some(stub) = self.attached.stubs.get(&held).cloned() else { return };
         if let Ok(canary) = canary::start(&stub) {

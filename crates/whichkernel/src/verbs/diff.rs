@@ -89,7 +89,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if both(runtime::is_runtime) {
         return runtime::runtimes(&args.a, &args.b, &args.dry()?, context);
     }
-    // Directories, and runtimes that no program can be run with: their kernels.
+    // Compares the kernels of directories, and of runtimes that cannot run a program.
     if let (Some(a), Some(b)) = (kernel::place(&args.a), kernel::place(&args.b)) {
         return args.code((&a, &b), context);
     }
@@ -124,7 +124,7 @@ impl Args {
         Ok(())
     }
 
-    /// HIP against Vulkan, for one card.
+    /// Compares HIP with Vulkan on one card.
     fn backends(&self, sides: &Sides, context: &Context) -> say::Result<ExitCode> {
         let mut dry = self.dry()?;
         if let Some(path) = &self.vulkan_device {
@@ -145,7 +145,7 @@ impl Args {
         backends::run(sides, &question, self.format, context)
     }
 
-    /// The same question for the dry run.
+    /// Converts the arguments into a question for the dry run.
     fn dry(&self) -> say::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]

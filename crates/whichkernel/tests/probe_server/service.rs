@@ -1,7 +1,8 @@
 //! `why --fix` on a server that a real `systemd --user` runs: measured through restarts of the service, kept in a drop-in, undone,
 //! and restored after a failure.
 //!
-//! The manager runs in namespaces of its own. It needs root for them, and a directory that says that systemd booted the machine.
+//! The manager runs in its own namespaces, which need root, with a directory that indicates that systemd booted the
+//! machine.
 
 use super::model;
 use serde_json::Value;
@@ -95,7 +96,7 @@ answers || {{ echo "the service never answered"; systemctl --user status llama; 
     }
 }
 
-/// One token at a time instead of 512: the fix is faster, stays in a drop-in, and `--undo` takes it back.
+/// One token at a time instead of 512. The fix is faster and stays in a drop-in, and `--undo` reverts it.
 #[test]
 fn a_faster_service_keeps_its_drop_in_until_it_is_undone() {
     let Some(home) = Home::new("-ub 1") else { return };
@@ -123,7 +124,7 @@ answers && echo "answers again""#,
     assert_eq!((&run["outcome"], &run["state"]), (&"faster".into(), &"kept".into()), "{run:#}\n{said}");
     assert_eq!(run["undo"], "whichkernel why --undo 1 --yes");
     assert!(home.text("kept.txt").contains("-ub 512"), "{}", home.text("kept.txt"));
-    // Only the option differs: the address is the service's own again.
+    // Only the option differs; the service uses its own address again.
     assert_eq!(home.text("kept.txt").replace("-ub 512", "-ub 1"), home.text("before.txt"));
     assert!(home.text("dropin.txt").starts_with("[Service]\nExecStart=\nExecStart=@"), "{}", home.text("dropin.txt"));
     assert_eq!(home.text("left.txt"), "", "nothing of the measurement is left");
@@ -136,7 +137,8 @@ answers && echo "answers again""#,
     assert!(said.contains("undone 0") && said.contains("answers again"), "{said}");
 }
 
-/// Undecided after two starts; then a service whose model is gone; then a setting that another file overrules.
+/// Three cases: undecided after two starts, a service whose model is missing, and a setting that another file
+/// overrides.
 #[test]
 fn a_service_is_as_before_after_an_unclear_result_and_after_a_failure() {
     let Some(home) = Home::new("-ub 64") else { return };

@@ -1,4 +1,4 @@
-//! Which GPU, which library, and which code in it.
+//! Checks which GPU, which library and which code of that library a server uses.
 
 use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, unread, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
@@ -224,7 +224,8 @@ fn has_matrix_units(target: &str) -> bool {
         || ["gfx11", "gfx12", "gfx94", "gfx95"].iter().any(|of| target.starts_with(of))
 }
 
-/// Vulkan reaches the matrix units through cooperative matrices, which driver, build and environment can take away.
+/// Vulkan reaches the matrix units through cooperative matrices, which the driver, the build or the environment can
+/// disable.
 fn cooperative_matrices(facts: &Facts, server: &Server) -> Outcome {
     if !gpu_in_use(facts) {
         return Outcome::NotApplicable;
@@ -252,7 +253,7 @@ fn cooperative_matrices(facts: &Facts, server: &Server) -> Outcome {
 }
 
 /// The rules say which kernel each backend chooses, not which one is faster. Only a Vulkan backend that cannot use the
-/// card's matrix units is known to be the worse one, and that is a cause of its own.
+/// card's matrix units is known to be slower, and that is a separate cause.
 pub fn other_backend(facts: &Facts) -> Outcome {
     if facts.server.as_ref().is_some_and(Server::is_vulkan) && matches!(matrix_units(facts), Outcome::Cause(_)) {
         return Outcome::NotApplicable;

@@ -189,7 +189,7 @@ impl Body {
         asm.call(Helper::MapUpdate);
     }
 
-    /// The same for data that a later record depends on; a lack of space is counted.
+    /// Updates a map with data that a later record depends on; a lack of space is counted.
     pub(crate) fn keep(&mut self, map: i32, at: i16, value: i16) {
         const ANY: i32 = 0;
         self.update(map, at, value, ANY);

@@ -1,4 +1,4 @@
-//! The same for Vulkan: where it runs, unsupported flags, the survey, and the lines around a map.
+//! Dry runs on Vulkan: the runtime, unsupported flags, the survey, and the lines around a map.
 
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};

@@ -27,7 +27,7 @@ impl Show for Explained<'_> {
         let tile = |tile: Option<i64>| tile.map_or(String::new(), |tile| tile.to_string());
         let stretches: Vec<_> = self.by_columns.iter().map(|one| (one.from, one.to, one.path)).collect();
         let (path, width) = match self.columns {
-            // All counts were requested.
+            // Without a column count, the answer covers all counts.
             None => (tokens(&stretches), None),
             Some(_) => (self.path.map_or(chosen, str::to_owned), self.tile),
         };

@@ -187,7 +187,7 @@ mod tests {
         "lane",
         "serve",
         "ollama",
-        // For `check` it only shortens the text.
+        // For `check`, this argument only shortens the text.
         "brief",
         "backend",
         "graph",

@@ -14,9 +14,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use sys::http::Address;
 
-/// Both sides of the first limits, and the field notes' long prompt.
+/// Prompt lengths on both sides of the first limits, and the long prompt of the field notes.
 const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
-/// Of each length to one start of a server: their median is not affected by the first, which is often slower.
+/// The number of requests per length to each start of a server. Their median is not affected by the first request,
+/// which is often slower.
 const REQUESTS: u64 = 3;
 
 pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCode> {
@@ -73,7 +74,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// Progress, or a line that stays.
+/// Prints progress, or a line that stays on the screen.
 fn tell(context: &Context, told: Told) {
     match told {
         Told::Progress(line) => context.progress(&context.lang.say(&line)),
@@ -185,7 +186,7 @@ fn noise(lanes: &Lanes) -> say::Message {
 /// Paths and kernels that differ.
 fn differs(one: &Compared) -> String {
     let paths = one.paths.iter().map(|pair| {
-        // A width that one of the lanes does not have, or an unknown path.
+        // `-` if one of the lanes does not have this width, `?` if the path is unknown.
         let word = |path: &Option<String>| path.clone().unwrap_or_else(|| if pair.both { "?" } else { "-" }.to_owned());
         let rung = pair.rung.name();
         format!("{} x{}: {} / {} ({rung})", pair.ty, pair.columns, word(&pair.other), word(&pair.first))

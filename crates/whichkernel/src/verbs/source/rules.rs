@@ -23,7 +23,7 @@ const HEAP: usize = 64 << 20;
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     sys::heap::in_large_pages(HEAP);
     let mut question = args.ask.question(&args.gpu)?;
-    // Rows for single counts: nothing between them is shown.
+    // Rows are for single counts, so counts between them are not shown.
     question.points = args.format == Format::Csv && !args.thresholds && !args.record;
     let mut overrides = args.ask.overrides()?;
     if let Some(library) = &args.code {

@@ -1,4 +1,4 @@
-//! `watch arm` and `watch disarm`: the privileged step, and its undoing.
+//! `watch arm` creates probes with root's permissions; `watch disarm` removes them.
 
 use crate::context::Context;
 use say::ensure;

@@ -69,7 +69,7 @@ fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut facts = gather::expected(&header, &name, why::Card { code, ..card });
     kernel_census::count(&mut facts, context);
     let mut answer = why::Answer::of(&facts, [None, None], None);
-    // With a library for AMD's cards, the model can be run without the card.
+    // With a library for AMD's cards, a dry run can show what the model selects without the card.
     let card = facts.card().filter(|card| card.code.is_some()).and_then(|card| card.limits.as_ref());
     if let Some(limits) = card.filter(|limits| limits.target.starts_with("gfx")) {
         let words = [limits.card.clone(), path.display().to_string()];

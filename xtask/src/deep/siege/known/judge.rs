@@ -63,13 +63,13 @@ struct Cover {
 
 impl Cover {
     /// - `lost` above zero, or no number at all, covers any deficit;
-    /// - `unknown_replays` covers what graphs launched;
-    /// - a gap that leaves launches open covers single launches, and no replays: that something was late does not say that graphs are not
-    ///   multiplied out;
+    /// - `unknown_replays` covers launches by graphs;
+    /// - a gap that leaves launches open covers single launches but not replays, because a late probe does not explain
+    ///   replays that were not expanded;
     /// - a gap that leaves graphs open covers replays, and launches that were counted though they were only captured;
     /// - a gap that leaves calls open, or that names a BLAS library, covers calls.
     ///
-    /// Names, arguments, order, acceptance and the canary say nothing about how many there were.
+    /// Gaps about names, arguments, order, acceptance and the canary do not affect the number of launches.
     fn of(report: &Value) -> Cover {
         let mut cover = Cover { lost: false, replays: false, launches: None, graphs: None, calls: None };
         cover.lost = report["lost"].as_u64() != Some(0);

@@ -114,7 +114,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(exit(rules.complete()))
 }
 
-/// One input of a case, changed, and what it changes.
+/// One changed input of a case, and its effect.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Tried {
     /// The case's number, from 0.
