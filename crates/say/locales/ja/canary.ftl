@@ -1,9 +1,9 @@
 # 観測手段が機能していることを示す既知のイベント
-canary-uprobe = テスト用ライブラリでの { $symbol } の呼び出し { $calls } 回のうち { $seen } 回。{ $place }
+canary-uprobe = テスト用ライブラリでの { $symbol } の呼び出し { $calls } 回のうち { $seen } 回を観測。{ $place }
 canary-probe-placed = { $library } のプローブはプロセス { $pid } に設置済み
 canary-probe-absent = 対象プロセスにプローブがない
 canary-probe-unread = プロセス { $pid } のメモリを読めないため、プローブが設置済みかどうか不明
-canary-preload = { $runtime } を通したテスト呼び出し { $calls } 回のうち { $seen } 回
+canary-preload = { $runtime } を通したテスト呼び出し { $calls } 回のうち { $seen } 回を観測
 canary-preload-unseen = { $runtime } を通したテスト呼び出し { $calls } 回のうち、観測できたのは { $seen } 回だけです
 canary-runtime-same = 同じ { $name }
 canary-runtime-own = whichkernel 自身のランタイム（root は対象の { $name } を読み込まないため）
@@ -15,12 +15,12 @@ canary-first-requests = { $server } への最初のリクエストで { $count }
 canary-stand-in = この実行の起動が模擬 GPU を通過
 canary-layer = この実行のディスパッチが Vulkan レイヤーを通過
 canary-own-mapping = プログラム自身のマッピング
-canary-kernel-ends = { $kernels } 個のカーネルのうち { $ending } 個に s_endpgm
+canary-kernel-ends = { $kernels } 個のカーネルのうち { $ending } 個にある s_endpgm
 canary-listed = 同じ一覧にある { $name }
-canary-entry-points = { $count } 個のモジュールすべてにエントリポイント
+canary-entry-points = { $count } 個のモジュールすべてにあるエントリポイント
 canary-object-kernels = コードオブジェクト自身のカーネル
 canary-host-entries = { $count } 個のバンドルすべてのホストエントリ
 canary-archives = { $count } 個のラッパーすべてに対応するアーカイブ内のコード
-canary-images = { $count } 個のコンテナすべてにイメージ
+canary-images = { $count } 個のコンテナすべてにあるイメージ
 canary-cpu-node = トポロジー内の CPU 自身のノード
 canary-libc = ライブラリディレクトリの libc.so.6
