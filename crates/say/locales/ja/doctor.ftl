@@ -80,7 +80,7 @@ doctor-ptrace-scope = 子ではないプロセスへの { $call } は拒否さ�
 doctor-ptrace-reboot-fix = /etc/sysctl.d で kernel.yama.ptrace_scope を設定して再起動する（3 は動作中に下げられない）
 doctor-ptrace-server = /proc/{ $pid }/mem を開けないため、プロセス { $pid } にアタッチできません。
 doctor-maps-works = プロセス { $pid } のライブラリ { $count } 個を確認できます。
-doctor-maps-denied = /proc/{ $pid }/maps は別のユーザーのものです。
+doctor-maps-denied = プロセス { $pid } は別のユーザーのものなので、/proc/{ $pid }/maps を読めません。
 doctor-no-server = 見える範囲のプロセスに、動作中の Ollama や llama-server はありません。
 doctor-install-server-fix = Ollama か llama.cpp をインストールし、もう一度 doctor を実行する
 doctor-rocprofv3-absent = rocprofv3 は PATH にも /opt/rocm* にもありません。
@@ -145,7 +145,7 @@ doctor-case-leftovers = 以前のプローブが tracefs に { $count } 個残�
 doctor-case-override = { $place } に { $name }={ $value } が設定されています。{ $real } は { $target } として扱われ、{ $target } 用のカーネルが選ばれてロードされます。専用のカーネルがあるカードでは、遅くなるか誤った結果になります。
 doctor-case-override-idle = { $place } に { $name }={ $value } が設定されていますが、カードはもともと { $target } なので効果はありません。
 doctor-case-override-unreadable = { $place } の { $name }={ $value } は、12.0.1 のようなバージョンの形式ではありません。
-doctor-case-hidden = { $place } の { $name }="{ $value }" により、{ $count } 個の GPU がすべて隠れています。
+doctor-case-hidden = { $place } の { $name }="{ $value }" により、{ $count } 個の GPU がすべて見えなくなっています。
 doctor-case-shell-only = { $name }={ $value } はこのシェルでは設定されていますが、{ $server }（pid { $pid }）では設定されていません。サービスはシェルの環境変数を引き継ぎません。
 doctor-case-shell-only-fix = このシェルからサーバーを起動するか、サーバー側の設定で環境変数を指定する
 doctor-case-forced = { $place } に OLLAMA_LLM_LIBRARY={ $value } が設定されています。Ollama はほかのライブラリを試しません。

@@ -2,7 +2,7 @@
 source-tree-missing = { $path }: そのようなファイルやディレクトリはありません。ディレクトリ、REPO@REV、または .crate、.tar.gz、.zip のアーカイブを指定してください
 source-tree-no-repository = { $repo }: git リポジトリではありません（.git も bare リポジトリも見つかりません）
 source-tree-no-revision = { $repo }: リビジョン { $rev } はありません{ $hint }: { $said }
-source-tree-shallow = （このクローンは shallow です）
+source-tree-shallow = （shallow クローンです）
 source-tree-no-git = git を実行できません: { $error }。git をインストールするか、チェックアウト済みのディレクトリを指定してください
 source-tree-git = { $repo } で git { $what } に失敗しました: { $said }
 source-tree-content-missing = { $path }: 内容がこのクローンにありません（shallow または partial）。取得するか、完全なクローンを使ってください
@@ -22,7 +22,7 @@ source-limit-sources = 1 GiB または 40 万ファイル
 
 # 規則とデバイス
 source-no-dispatcher = { $tree } に ggml のディスパッチャーがありません（{ $op } の case を含む .cu ファイルがありません）。llama.cpp、ggml、whisper.cpp、Ollama のツリーのルートを指定してください{ $hint }
-source-no-sources = （このツリーにはソースがひとつもありません）
+source-no-sources = （このツリーにはソースが 1 つもありません）
 source-unit-unread = 。次のファイルを読めませんでした: { $error }
 source-no-vulkan = { $tree } に Vulkan バックエンドがありません（ggml-vulkan.cpp が含まれていません）
 source-dispatcher-unreadable = { $place }: { $why }。ディスパッチャーを読めません
@@ -39,7 +39,7 @@ source-input-near = 。{ $best } のことですか
 source-cmake-steps = { $file } のコマンドが { $most } 個を超えています
 source-cmake-depth = { $file } の呼び出しの深さが { $most } 段を超えています
 source-cmake-values = { $file }: { $one } バイトを超える値があるか、値の合計が { $all } バイトを超えています
-source-cmake-loop = { $file }: { $most } 個を超える値のループがあります
+source-cmake-loop = { $file }: 値が { $most } 個を超えるループがあります
 source-cmake-files = { $file }: define を持つファイルが { $most } 個を超えています
 source-cmake-defines = { $file }: define が { $most } 個を超えています
 

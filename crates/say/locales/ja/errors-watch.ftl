@@ -1,6 +1,6 @@
 watch-import-slow = { $path }: 読み込みに { $seconds } 秒以上かかったため中止しました。より短い区間を書き出してください
 watch-import-view = { $path }: プロファイルではテーブルのはずの { $name } がビューです。ビューは任意のクエリを実行できるため、読み込みません
-watch-import-no-table = { $path } は SQLite データベースですが、プロファイルのテーブル（rocpd_kernel_dispatch、CUPTI_ACTIVITY_KIND_KERNEL）がひとつもありません。カーネルを含まないプロファイルにもこのテーブルはありません。含まれるテーブル: { $tables }
+watch-import-no-table = { $path } は SQLite データベースですが、プロファイルのテーブル（rocpd_kernel_dispatch、CUPTI_ACTIVITY_KIND_KERNEL）が 1 つもありません。カーネルを含まないプロファイルにも、このテーブルはありません。含まれるテーブル: { $tables }
 watch-import-csv = { $path } の { $line } 行目: { $why }
 watch-nodes-ended = デバイスファイルを調べる前にプロセスが終了しました
 watch-nodes-refused = デバイスファイルを調べられません（/proc/{ $pid }/{ $file }: { $source }）。root かそのユーザーで実行してください

@@ -214,7 +214,7 @@ why-plan-option = プロセス { $pid } のコマンドラインで { $flag } { 
 why-plan-variable = プロセス { $pid } の環境変数を { $name }={ $new } に変更
 why-plan-interrupts = { $server }（{ $pid }）を停止し、測定用サーバーを起動。最後に元のサーバーを起動し直す
 why-plan-loses = { $tokens } トークンを超えるプロンプトは、切り詰められるか拒否される
-why-plan-measures = 対処あり・なしでサーバーを各 { $starts } 回、交互に起動し、起動ごとに { $prompt } トークンとデコードを 3 回測定
+why-plan-measures = 対処あり・なしでサーバーを各 { $starts } 回、交互に起動し、起動ごとに { $prompt } トークンの評価とデコードを 3 回測定
 why-plan-afterwards = 速くなった場合のみ対処を残し、それ以外は元に戻す
 why-plan-not-run = 何も変更していません。この計画を実行するには:
 why-plan-by-hand = この対処は自動では適用されません。コマンドを実行してから、もう一度確認してください: whichkernel why
