@@ -99,7 +99,7 @@ doctor-log-unknown = { $library } は { $variable } に対応していません�
 doctor-log-untested = { $library } は { $variable } に対応しています。サーバーを起動しての確認は行っていません。
 doctor-log-set = プロセス { $pid } には { $variable }={ $value } が設定されています。
 doctor-proxy-works = { $url } で { $server } { $version } が応答しました。
-doctor-proxy-silent = { $url } の応答がサーバーのものではありません: { $error }。
+doctor-proxy-silent = { $url } からサーバーとしての応答がありません: { $error }。
 doctor-dryrun-works = テスト用のプロセスが専用のユーザー名前空間とマウント名前空間を作り、その中で chroot できました。
 doctor-dryrun-root = ユーザー名前空間は拒否されますが、なくても chroot できます。
 doctor-dryrun-refused = { $call } は拒否されました: { $error }。ユーザー名前空間がないと、展開したランタイムに入れるのは root だけです。
