@@ -1,19 +1,19 @@
 # ツリー
 source-tree-missing = { $path }: そのようなファイルやディレクトリはありません。ディレクトリ、REPO@REV、または .crate、.tar.gz、.zip のアーカイブを指定してください
-source-tree-no-repository = { $repo }: git リポジトリではありません（.git と bare リポジトリの両方を探しました）
+source-tree-no-repository = { $repo }: git リポジトリではありません（.git も bare リポジトリも見つかりません）
 source-tree-no-revision = { $repo }: リビジョン { $rev } はありません{ $hint }: { $said }
-source-tree-shallow = （このクローンは shallow です）
+source-tree-shallow = （shallow クローンです）
 source-tree-no-git = git を実行できません: { $error }。git をインストールするか、チェックアウト済みのディレクトリを指定してください
 source-tree-git = { $repo } で git { $what } に失敗しました: { $said }
 source-tree-content-missing = { $path }: 内容がこのクローンにありません（shallow または partial）。取得するか、完全なクローンを使ってください
 source-tree-file-too-large = { $path } は { $size } バイトで、ソースファイル 1 個の上限 { $limit } を超えています
 source-tree-too-large = { $path } のソースは { $limit } を超えています。ggml を含むディレクトリを指定してください
-source-tree-archive = { $path } は読めるアーカイブではありません（「{ $what }」）。読めるのは .crate、.tar.gz、.tar、.zip です
-source-tree-archive-damaged = { $path }: アーカイブが途中で切れているか、メンバー { $members } 個より後が壊れています（{ $what }）。取得し直してください
+source-tree-archive = { $path } は対応しているアーカイブではありません（「{ $what }」）。対応しているのは .crate、.tar.gz、.tar、.zip です
+source-tree-archive-damaged = { $path }: アーカイブが、{ $members } 個目のメンバーより後で途切れているか、壊れています（{ $what }）。取得し直してください
 source-archive-name = メンバーの名前が { $most } バイトを超えています
 source-git-silent = メッセージなし
 source-git-unknown = 未知の名前またはコミット
-source-git-no-pipes = パイプがありません
+source-git-no-pipes = パイプを開けませんでした
 source-git-ended = 途中で終了しました
 source-git-more = 要求した数より多くのコミットが返されました
 source-git-fewer = 要求した数より少ないコミットしか返されませんでした
@@ -21,10 +21,10 @@ source-limit-files = 40 万ファイル
 source-limit-sources = 1 GiB または 40 万ファイル
 
 # 規則とデバイス
-source-no-dispatcher = { $tree } に ggml のディスパッチャーがありません。{ $op } の case を含む .cu ファイルがありません。llama.cpp、ggml、whisper.cpp、Ollama のツリーのルートを指定してください{ $hint }
-source-no-sources = （このツリーにはソースがひとつもありません）
+source-no-dispatcher = { $tree } に ggml のディスパッチャーがありません（{ $op } の case を含む .cu ファイルがありません）。llama.cpp、ggml、whisper.cpp、Ollama のツリーのルートを指定してください{ $hint }
+source-no-sources = （このツリーにはソースが 1 つもありません）
 source-unit-unread = 。次のファイルを読めませんでした: { $error }
-source-no-vulkan = { $tree } に Vulkan バックエンドがありません。ggml-vulkan.cpp が含まれていません
+source-no-vulkan = { $tree } に Vulkan バックエンドがありません（ggml-vulkan.cpp が含まれていません）
 source-dispatcher-unreadable = { $place }: { $why }。ディスパッチャーを読めません
 source-device-unknown = { $name } は既知の GPU ではありません。ターゲット（gfx1201、sm_90）かカード（rx-9070-xt、mi300x）を指定してください
 
@@ -39,16 +39,16 @@ source-input-near = 。{ $best } のことですか
 source-cmake-steps = { $file } のコマンドが { $most } 個を超えています
 source-cmake-depth = { $file } の呼び出しの深さが { $most } 段を超えています
 source-cmake-values = { $file }: { $one } バイトを超える値があるか、値の合計が { $all } バイトを超えています
-source-cmake-loop = { $file }: { $most } 個を超える値のループがあります
+source-cmake-loop = { $file }: 値が { $most } 個を超えるループがあります
 source-cmake-files = { $file }: define を持つファイルが { $most } 個を超えています
 source-cmake-defines = { $file }: define が { $most } 個を超えています
 
 # 履歴とアトラス
-source-history-nothing = { $since } と { $until } の間に GPU バックエンドを変更するコミットはありません。示せる履歴がありません
-source-history-no-ancestor = { $since } は { $until } に至る経路にありません。履歴は本線（最初の親）に沿って祖先から子孫へ進みます。古い方を --since に指定してください。互いに祖先でない 2 つのリビジョンは `diff` で比較できます
-source-atlas-not-ours = { $folder } にはアトラスではないファイルが入っています。空のフォルダーか新しいフォルダーを指定してください
+source-history-nothing = { $since } と { $until } の間に GPU バックエンドを変更するコミットがないため、表示する履歴はありません
+source-history-no-ancestor = { $since } は、本線上で { $until } の祖先ではありません。履歴は、最初の親だけをたどる本線に沿って、祖先から子孫へ進みます。古い方のリビジョンを --since に指定してください。どちらも他方の祖先でない 2 つのリビジョンは `diff` で比較できます
+source-atlas-not-ours = { $folder } にアトラス以外のファイルがあります。空のフォルダーか新しいフォルダーを指定してください
 source-atlas-other-question = { $folder }/state.json は、別のオプションまたは別のバージョンで書き出されたものです。別のフォルダーを指定するか、このフォルダーを削除してください
-source-atlas-no-release = { $repo } に読めるリリースがありません。b6000 のようなタグがありません{ $since }
+source-atlas-no-release = { $repo } に読めるリリースがありません（b6000 のようなタグがありません）{ $since }
 source-atlas-since = （{ $since } 以降）
 
 # モデルの計算グラフ
@@ -56,7 +56,7 @@ source-graph-architecture = アーキテクチャ `{ $name }` の計算グラフ
 source-graph-missing = 計算グラフに必要な { $what } がモデルにありません
 source-graph-experts = モデルは同時に { $used } 個のエキスパートを使うとしていますが、エキスパートの数は { $count } です
 source-graph-dimensions = テンソル { $name } の次元 { $dims } は、この系列のどの計算グラフにもありません
-source-graph-too-large = { $what } が、モデルの値としては大きすぎます
+source-graph-too-large = { $what } がモデルの値としては大きすぎます
 source-graph-sizes = モデルの次元が 0 であるか、大きすぎます
 source-trace-no-evaluation = { $trace }: { $columns } 列の評価が含まれていません
 source-trace-too-many = { $trace }: { $count } 回の起動は多すぎて比較できません
@@ -68,19 +68,19 @@ source-written-unknown = { $line } 行目の { $name } は、それより上の�
 source-written-too-large = { $line } 行目: この大きさのテンソルはどのメモリにも収まりません
 source-written-too-many = { $line } 行目: テンソルの入力またはパラメーターが ggml の上限を超えています
 source-written-mixed = { $line } 行目: アドレスのある行とない行が混在しています
-source-written-read = { $line } 行目に、読み戻されたデータ（ADDRESS BYTES WORDS）がそろっていません: { $address } から { $length } バイト
-source-written-empty = 計算されるものがグラフにありません
+source-written-read = { $line } 行目の、読み戻したデータ（ADDRESS BYTES WORDS）が不足しています: { $address } から { $length } バイト
+source-written-empty = グラフに計算するものがありません
 source-written-split = { $line } 行目: 複数の GPU に分割されたテンソルには対応していません
 source-written-refused = プログラムがグラフを書き出せませんでした: { $why }
 
 # vulkaninfo が記述するカード
 source-reported-too-large = vulkaninfo の出力としては大きすぎるファイルです
 source-reported-not-json = JSON ではありません: { $why }
-source-reported-lacks = `vulkaninfo --json` が書いたファイルではありません。{ $field } がありません
-source-reported-vendor = { $name } のベンダーは { $vendor } です。評価できるのは AMD のカード（0x1002）だけです
+source-reported-lacks = `vulkaninfo --json` の出力ではありません。{ $field } がありません
+source-reported-vendor = { $name } のベンダーは { $vendor } です。対応しているのは AMD のカード（0x1002）だけです
 source-reported-driver = { $name } のドライバーは { $driver } です。対応する行列のサイズが分かるのは RADV だけです
-source-reported-not-played = { $name } は Mesa の模擬ドライバーが対応しているカードではないため、何も実行できません。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
-source-reported-properties = { $name } の報告内容（{ $what }）が、ここで使うドライバーでの { $card } と異なるため、ドライランは別のカードの結果になります。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
+source-reported-not-played = { $name } は Mesa の模擬ドライバーが対応しているカードではないため、ドライランはできません。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
+source-reported-properties = { $name } の報告内容（{ $what }）が、ここで使うドライバーでの { $card } と異なるため、ドライランでは別のカードの結果になります。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
 source-property-integer-dot = 整数の内積
 source-property-halves = 半精度
 source-property-half-dot = 半精度の内積
@@ -95,13 +95,13 @@ source-archive-large = 展開後のサイズが { $most } GiB を超えていま
 source-skipped-broken-link = リンク切れ
 source-skipped-deep = ディレクトリの深さが { $most } 段を超過
 source-skipped-large = 1 ファイルの上限 { $most } バイトを超過
-source-skipped-linked = ディレクトリへのリンク（たどりません）
+source-skipped-linked = ディレクトリへのリンク（たどらない）
 source-skipped-outside = アーカイブの外を指す名前
 source-skipped-size = { $bytes } バイト（1 ファイルの上限は { $most } バイト）
 source-skipped-special = 通常のファイルではない
 source-skipped-utf8 = 名前が UTF-8 ではない
-source-skipped-left-out = 除外: ソースの合計が一度に読める量を超えたため、大きいファイルから除外
-source-skipped-not-followed = { $bytes } バイトあり、大きすぎて include をたどれません
+source-skipped-left-out = 除外: ソースの合計が一度に読める量を超えるため、大きいファイルから除外
+source-skipped-not-followed = { $bytes } バイトあり、大きすぎて include をたどれない
 source-no-archives = このビルドはアーカイブを読めません。先に展開してください
 
 # 行が UNDETERMINED になる理由
@@ -112,7 +112,7 @@ source-open-absent = インクルードされる { $file } がツリーにあり
 source-open-absent-more = インクルードされる { $file } とほか { $count } 個のファイルがツリーにありません。{ $why }
 source-open-abort = プログラムはここで異常終了します: `{ $what }`
 source-open-not-defined = { $name } の定義がツリーにありません
-source-open-no-launch = 評価は起動に到達しませんでした
+source-open-no-launch = 評価しても起動に到達しませんでした
 source-open-tile-width = タイルの幅が不明です
 source-open-other-device = { $function } はデバイス { $device } を返しますが、評価の対象はデバイス 0 です
 source-open-missing = ツリーに { $what } がありません
@@ -152,7 +152,7 @@ source-open-loop-condition = ノードを計算する条件を解釈できませ
 source-open-loop-fused = 融合されたノードの後の処理の流れを解釈できません
 source-open-loop-twice = 同じノードを複数回計算します
 source-open-loop-way = ノードの計算方法を解釈できません
-source-open-vulkan-query = ドライバの応答が不明です
+source-open-vulkan-query = ドライバーの応答が不明です
 source-open-vulkan-bound = ディスパッチされるパイプラインが不明です
 source-open-vulkan-define = { $name } が定義されるかどうかは、ビルドファイルからは決まりません
 source-open-vulkan-none = バックエンドはこの行列積のパイプラインをディスパッチしません
