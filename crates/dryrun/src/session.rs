@@ -175,7 +175,7 @@ impl Running {
         let graphs = texts(directory, "graph.")?.into_values().collect();
         let products = products_in(directory)?;
         let unjudged = late_code::of((&self.place, directory), &traces, &tables, &images, &self.targets);
-        let mut loaded = cuda::loaded(directory, &traces);
+        let mut loaded = cuda::loaded(&self.place, directory, &traces);
         loaded.extend(images::kernels(directory, &traces, &self.targets));
         let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
         let counted = page.ok().and_then(|page| Counted::parse(&page));

@@ -124,7 +124,9 @@ impl<'p> Machine<'p> {
     /// Runs a static function of a struct, as in `T::convert(x)`, if it has to be followed.
     pub(super) fn call_static(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let within = name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1;
-        let Some(last) = name.path.last().filter(|_| within && (self.follows || self.configures)) else { return Ok(None) };
+        let Some(last) = name.path.last().filter(|_| within && (self.follows || self.configures)) else {
+            return Ok(None);
+        };
         let Some(instance) = self.scope_of(name)? else { return Ok(None) };
         let this = self.push_temporary(Value::Void);
         let result = self.method(&instance, this, last.sym, args, at)?;

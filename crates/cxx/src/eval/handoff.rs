@@ -144,7 +144,16 @@ impl Machine<'_> {
             args = function.templates.iter().map(|param| param.name).zip(values).collect();
         }
         let locals = self.local_integers();
-        Ok(Handoff { name: remote.name, args, config, at, stack: self.names(), library: false, given: Vec::new(), locals })
+        Ok(Handoff {
+            name: remote.name,
+            args,
+            config,
+            at,
+            stack: self.names(),
+            library: false,
+            given: Vec::new(),
+            locals,
+        })
     }
 
     fn local_integers(&self) -> Vec<(Sym, Value)> {
