@@ -131,7 +131,6 @@ impl InSource {
 
     /// The command that asks the same question with another library, runtime or card.
     fn command(&self, call: &Call, gpu: &str) -> String {
-        let text = "whichkernel explain gemm {} {} {} --trans {} --type {} --output-type {} --compute {} --library rocblas --gpu {}";
         let short = |name: &'static str| name.strip_suffix("_r").unwrap_or(name);
         let [m, n, k] = [call.m, call.n, call.k].map(|size| size.to_string());
         let words = [
@@ -144,6 +143,7 @@ impl InSource {
             short(compute_type(self.call.compute)),
             gpu,
         ];
+        let text = "whichkernel explain gemm {} {} {} --trans {} --type {} --output-type {} --compute {} --library rocblas --gpu {}";
         CommandLine::new(text, words).to_string()
     }
 }
