@@ -374,3 +374,48 @@ fn a_run_writes_nothing_into_the_users_caches_and_databases() {
         }
     }
 }
+
+/// One program on several cards: a card compared with itself is the same, two generations differ, and a failed run is
+/// not taken for a difference.
+#[test]
+fn a_program_is_compared_between_cards() {
+    let Some(_) = test_artifacts::need("debian-sid") else { return };
+    let home = tempfile::tempdir().expect("a directory");
+    let model = home.path().join("m.gguf").display().to_string();
+    assert!(run(&["skeleton", "qwen2-0.5b", "-o", &model]).status.success());
+    let bench = ["--", "llama-bench", "-m", &model, "-p", "16", "-n", "1", "-r", "1", "--no-warmup"];
+    let on = |cards: [&str; 2]| {
+        let head = ["diff", cards[0], cards[1], "--runtime", "debian-sid", "--format", "json"];
+        let output = run(&[&head[..], &bench].concat());
+        (output.status.code(), json(&output))
+    };
+    let (code, same) = on(["rx-9070-xt", "rx-9070-xt"]);
+    assert_eq!(code, Some(0), "{same:#}");
+    assert!(same["kernels"].as_array().expect("kernels").len() > 5, "{same:#}");
+    let (code, other) = on(["rx-9070-xt", "rx-580"]);
+    assert_eq!(code, Some(1));
+    let launches = |card: usize| other["cards"][card]["launches"].as_u64().expect("a number");
+    assert!(launches(0) > 20 && launches(1) > 20, "{:#}", other["cards"]);
+    let kernels = other["kernels"].as_array().expect("kernels");
+    for kernel in kernels {
+        let cards: Vec<Vec<Value>> = kernel["cards"].as_array().expect("cards").iter().map(launched).collect();
+        assert_eq!(kernel["same"], cards[0] == cards[1], "{kernel:#}");
+    }
+    let differ = kernels.iter().filter(|kernel| kernel["same"] == false).count();
+    let text = text(&run(&[&["dryrun", "--each", "--gpu", "rx-9070-xt,rx-580", "--runtime", "debian-sid"][..], &bench].concat()));
+    assert!(text.starts_with(&format!("{differ} of {} kernels differ", kernels.len())), "{text}");
+    let failed = run(&["diff", "h200", "a100", "--", "false"]);
+    assert_ne!(failed.status.code(), Some(0), "{}", self::text(&failed));
+    assert_eq!(run(&["diff", "debian-sid", "debian-sid", "--", "true"]).status.code(), Some(2));
+    assert_eq!(run(&["dryrun", "--each", "--gpu", "h200", "--", "true"]).status.code(), Some(2));
+}
+
+/// The launches of a card without the resources of its code.
+fn launched(card: &Value) -> Vec<Value> {
+    let without = |one: &Value| {
+        let mut one = one.clone();
+        one.as_object_mut().expect("an object").remove("registers");
+        one
+    };
+    card.as_array().expect("launches").iter().map(without).collect()
+}

@@ -12,6 +12,7 @@ command-investigation-not-utf8 = { $path }: byte { $at } is not UTF-8; an invest
 command-atlas-clone = { $path }: an atlas needs a git clone
 command-atlas-since = --since { $since }: a release has a name like b6000
 command-vulkan-device-diff = --vulkan-device applies only to `diff rocm vulkan`; to compare two cards with --backend vulkan, give them as A and B
+command-diff-program = a program can be compared only between two cards (`whichkernel diff h200 rtx-4090 -- python3 step.py`), on HIP or CUDA
 command-diff-no-code = { $one } has GPU code, but { $other } has none that can be read; specify two files with GPU code
 command-diff-no-card = { $one } is a card, but { $other } is not a known card; specify two cards
 command-columns-dryrun = --columns { $text }: a dry run takes numbers, separated by commas

@@ -12,6 +12,7 @@ command-investigation-not-utf8 = { $path }: バイト { $at } が UTF-8 では�
 command-atlas-clone = { $path }: atlas には git のクローンが必要です
 command-atlas-since = --since { $since }: リリースは b6000 のように指定します
 command-vulkan-device-diff = --vulkan-device は `diff rocm vulkan` でだけ使えます。--backend vulkan で 2 枚のカードを比べるときは、A と B に指定してください
+command-diff-program = プログラムの比較は HIP か CUDA で、2 枚のカードの間でのみ行えます（`whichkernel diff h200 rtx-4090 -- python3 step.py`）
 command-diff-no-code = { $one } には GPU コードがありますが、{ $other } には読み取れる GPU コードがありません。GPU コードを含むファイルを 2 つ指定してください
 command-diff-no-card = { $one } はカードですが、{ $other } は既知のカードではありません。カードを 2 枚指定してください
 command-columns-dryrun = --columns { $text }: ドライランにはコンマ区切りの数を指定します

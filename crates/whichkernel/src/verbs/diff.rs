@@ -9,7 +9,9 @@ use crate::asked::compare::compare;
 use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
+use crate::verbs::dryrun::{Args as DryrunArgs, each};
 use say::{Context as _, bail, ensure, error};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -59,6 +61,10 @@ pub struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+
+    /// When comparing cards: the program to run on each of them, with its arguments, instead of llama-bench
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 /// Exit code 1 if anything differs.
@@ -77,6 +83,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         return args.backends(&sides, context);
     }
     ensure!(args.vulkan_device.is_none(), "command-vulkan-device-diff");
+    if !args.command.is_empty() {
+        ensure!(both(runtime::is_card) && args.backend == dry::Backend::Hip, "command-diff-program");
+        ensure!(!context.only_looks(), "command-not-run-here");
+        return args.program(context);
+    }
     if args.backend == dry::Backend::Vulkan {
         ensure!(!context.only_looks(), "command-not-run-here");
         return vulkan::cards(&args.a, &args.b, &args.dry()?, context);
@@ -99,6 +110,13 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 impl Args {
+    /// Compares what a program selects on two cards.
+    fn program(&self, context: &Context) -> say::Result<ExitCode> {
+        let mut ask = self.dry()?;
+        ask.gpu = vec![self.a.clone(), self.b.clone()];
+        each::run(&DryrunArgs::of_program(ask, self.command.clone()), context)
+    }
+
     /// Compares two files or directories with GPU code.
     fn code(&self, sides: (&Path, &Path), context: &Context) -> say::Result<ExitCode> {
         kernel::run(sides, &self.gpu, &self.kernels, (self.format, context))

@@ -52,27 +52,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let place = place(args)?;
     let plans = plans(args, &place)?;
     let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
-    let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
-    let described = Described::of_devices(&devices)?;
-    let show = shown(args, &place);
-    let wanted = [Some(PRODUCTS), args.write_graph.is_some().then_some(GRAPHS)];
-    let variables: Vec<_> = wanted.into_iter().flatten().map(|name| (name.to_owned(), "1".to_owned())).collect();
-    let request = Request {
-        place: &place,
-        profiles: &profiles,
-        described: &described,
-        strict: plans.iter().all(|plan| plan.strict),
-        command: &args.command,
-        show: &show,
-        blas: args.ask.blas.into(),
-        streams: Streams::Shown,
-        preload: false,
-        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
-        variables: &variables,
-    };
-    // From here on, a signal ends the program, but not its report.
-    interrupt::catch();
-    let outcome = request.run()?;
+    let outcome = perform(args, &place, &plans, Streams::Shown)?;
     let selected = select(&outcome, &profiles);
     if let Some(file) = &args.trace {
         trace::write(file, &outcome)?;
@@ -115,8 +95,34 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     })
 }
 
+/// Runs the program on one machine with these devices.
+pub fn perform(args: &Args, place: &RunRoot, plans: &[Plan], streams: Streams) -> say::Result<Outcome> {
+    let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
+    let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
+    let described = Described::of_devices(&devices)?;
+    let show = shown(args, place);
+    let wanted = [Some(PRODUCTS), args.write_graph.is_some().then_some(GRAPHS)];
+    let variables: Vec<_> = wanted.into_iter().flatten().map(|name| (name.to_owned(), "1".to_owned())).collect();
+    let request = Request {
+        place,
+        profiles: &profiles,
+        described: &described,
+        strict: plans.iter().all(|plan| plan.strict),
+        command: &args.command,
+        show: &show,
+        blas: args.ask.blas.into(),
+        streams,
+        preload: false,
+        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
+        variables: &variables,
+    };
+    // From here on, a signal ends the program, but not its report.
+    interrupt::catch();
+    Ok(request.run()?)
+}
+
 /// Several cards form one machine with several GPUs, each with the kernels of its own target.
-fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
+pub fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
     let program = args.command.first().map(Path::new);
     let blas = args.ask.blas != Lane::Recorded;
     let mut plans = Vec::new();
