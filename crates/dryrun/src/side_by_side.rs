@@ -139,9 +139,8 @@ fn kernels(runs: &[OnCard]) -> Vec<KernelOnCards> {
     let row = |wanted: &(Phase, u64, &str, String)| {
         let cards: Vec<Vec<LaunchesOnCard>> = runs.iter().map(|run| on(run, wanted)).collect();
         let first = cards.first().map_or(&[][..], Vec::as_slice);
-        let alike = |other: &Vec<LaunchesOnCard>| {
-            other.len() == first.len() && other.iter().zip(first).all(|(a, b)| a.same(b))
-        };
+        let alike =
+            |other: &Vec<LaunchesOnCard>| other.len() == first.len() && other.iter().zip(first).all(|(a, b)| a.same(b));
         let (phase, width, family, kernel) = wanted;
         KernelOnCards {
             kernel: kernel.clone(),

@@ -402,7 +402,10 @@ fn a_program_is_compared_between_cards() {
         assert_eq!(kernel["same"], cards[0] == cards[1], "{kernel:#}");
     }
     let differ = kernels.iter().filter(|kernel| kernel["same"] == false).count();
-    let text = text(&run(&[&["dryrun", "--each", "--gpu", "rx-9070-xt,rx-580", "--runtime", "debian-sid"][..], &bench].concat()));
+    let text =
+        text(&run(
+            &[&["dryrun", "--each", "--gpu", "rx-9070-xt,rx-580", "--runtime", "debian-sid"][..], &bench].concat()
+        ));
     assert!(text.starts_with(&format!("{differ} of {} kernels differ", kernels.len())), "{text}");
     let failed = run(&["diff", "h200", "a100", "--", "false"]);
     assert_ne!(failed.status.code(), Some(0), "{}", self::text(&failed));

@@ -98,10 +98,10 @@ backends-legend = LDS in bytes; waves: number that fits on one SIMD. This does n
 backends-one = HIP and Vulkan are compared for one card: specify one with --gpu
 dryrun-each-one = --each compares cards: name at least two with --gpu
 dryrun-each-stopped = the comparison was stopped before every card had its run
-dryrun-each-head = { $differ ->
-    [0] The cards have the same launches of { COUNT($all, "kernel", "kernels") }
-   *[other] { $differ } of { COUNT($all, "kernel", "kernels") } differ between the cards
-}
+dryrun-each-nothing = The program launched no kernel on any card
+dryrun-each-same = The cards have the same launches of { COUNT($all, "kernel", "kernels") }
+dryrun-each-none-found = No difference was found in { COUNT($all, "kernel", "kernels") }, but not every run is complete
+dryrun-each-differ = { $differ } of { COUNT($all, "kernel", "kernels") } differ between the cards
 dryrun-each-card = { $card } ({ $target }): { COUNT($count, "launch", "launches") }. { $reach }
 dryrun-each-failed = { $card } ({ $target }): the program failed after { COUNT($count, "launch", "launches") }. { $reach }
 dryrun-no-graph = no graph was written: the program did not call ggml_backend_graph_compute_async of a shared libggml-base for a GPU

@@ -95,10 +95,10 @@ backends-legend = LDS の単位はバイト。waves は 1 つの SIMD に収ま�
 backends-one = HIP と Vulkan の比較は 1 枚のカードについて行います。--gpu には 1 枚だけ指定してください
 dryrun-each-one = --each はカードを比較します。--gpu で 2 枚以上を指定してください
 dryrun-each-stopped = すべてのカードの実行が終わる前に比較が中断されました
-dryrun-each-head = { $differ ->
-    [0] { $all } 種類のカーネルの起動は、どのカードでも同じです
-   *[other] { $all } 種類のカーネルのうち { $differ } 種類がカードによって異なります
-}
+dryrun-each-nothing = どのカードでもカーネルは起動されませんでした
+dryrun-each-same = { $all } 種類のカーネルの起動は、どのカードでも同じです
+dryrun-each-none-found = { $all } 種類のカーネルに違いは見つかりませんでしたが、完全でない実行があります
+dryrun-each-differ = { $all } 種類のカーネルのうち { $differ } 種類がカードによって異なります
 dryrun-each-card = { $card }（{ $target }）: 起動 { $count } 回。{ $reach }
 dryrun-each-failed = { $card }（{ $target }）: 起動 { $count } 回の後、プログラムが失敗しました。{ $reach }
 dryrun-no-graph = グラフは書き出されませんでした。プログラムは、GPU での計算に共有ライブラリ libggml-base の ggml_backend_graph_compute_async を呼び出していません

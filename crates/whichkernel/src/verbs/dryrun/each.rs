@@ -54,7 +54,13 @@ fn text(found: &SideBySide, context: &Context, show: impl Fn(&Table) -> String) 
     let lang = &context.lang;
     let differing: Vec<&KernelOnCards> = found.kernels.iter().filter(|kernel| !kernel.same).collect();
     let says = [("differ", differing.len().into()), ("all", found.kernels.len().into())];
-    let mut out = format!("{}\n", lang.text_with("dryrun-each-head", &says));
+    let key = match (found.kernels.len(), differing.len(), found.conclusion.word()) {
+        (0, ..) => "dryrun-each-nothing",
+        (_, 0, Word::Yes) => "dryrun-each-same",
+        (_, 0, _) => "dryrun-each-none-found",
+        _ => "dryrun-each-differ",
+    };
+    let mut out = format!("{}\n", lang.text_with(key, &says));
     for card in &found.cards {
         let says = [
             ("card", card.card.as_str().into()),

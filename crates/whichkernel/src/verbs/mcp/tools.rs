@@ -179,6 +179,8 @@ mod tests {
         "code",
         "routing",
         "write_graph",
+        "each",
+        "command",
         "check",
         "no_dryrun",
         "terms",
