@@ -43,6 +43,7 @@ mod solutions;
 mod surroundings;
 mod survey;
 mod verdict;
+mod visible;
 mod vulkan;
 mod wait;
 
@@ -71,6 +72,7 @@ pub use crate::side_by_side::{CardRun, KernelOnCards, LaunchesOnCard, OnCard, Si
 pub use crate::sightings::{RecordContext, cuda_library, library};
 pub use crate::survey::{Survey, last_words};
 pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, read_back, shown};
+pub use crate::visible::VisibleDevices;
 pub use crate::vulkan::{
     Code, VulkanCard, VulkanCardMap, VulkanCell, VulkanDiff, VulkanDifference, VulkanDryrun, VulkanMap, VulkanMaps,
     VulkanOutcome, VulkanRecord, VulkanRequest, VulkanRow, VulkanSelection, VulkanStep, VulkanSurvey, vulkan_library,

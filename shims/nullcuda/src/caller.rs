@@ -26,7 +26,7 @@ extern "C" fn answer(flags: c_uint, from: usize) -> Status {
     if flags != 0 {
         INVALID_VALUE
     } else if world().devices.is_empty() {
-        NO_DEVICE
+        world().no_device
     } else {
         SUCCESS
     }

@@ -31,6 +31,9 @@ mod sys;
 mod tls;
 #[path = "../../common/trace.rs"]
 mod trace;
+#[path = "../../shared/visible_devices.rs"]
+#[allow(dead_code, reason = "the other stand-in uses the rest")]
+mod visible_devices;
 
 /// Entry points that only pass their arguments on. The build script finds their names by `extern fn`.
 macro_rules! forward {
@@ -99,6 +102,7 @@ mod names;
 mod properties;
 mod rules;
 mod runtime;
+mod shown;
 mod stubs;
 mod symbols;
 mod timing;

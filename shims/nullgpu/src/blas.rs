@@ -10,7 +10,7 @@ pub unsafe extern "C" fn whichkernel_blas(call: *const Blas, on: *mut c_void) {
     world::world();
     // SAFETY: our own other library passes a record that lives for the call.
     let Some(call) = (unsafe { call.as_ref() }) else { return };
-    let (stream, graph, device) = (stream::id(on), stream::captured(on), world::thread().device);
+    let (stream, graph, device) = (stream::id(on), stream::captured(on), world::world().machines_number());
     let record = Blas { time_ns: sys::now_ns(), stream, graph, device, ..*call };
     crate::world::record(kind::BLAS, &[trace::bytes(&record)]);
     if call.bracket == 0 {

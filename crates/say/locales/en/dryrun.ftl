@@ -47,6 +47,7 @@ dryrun-reference = Reference for
 dryrun-title = Name
 dryrun-rejected = Rejected launches (not counted): { $list }
 dryrun-unsupported = Calls that the stand-in GPU does not support: { $list }
+dryrun-visible = { $variables }: the program sees { $count } of { $all } cards
 dryrun-withheld = Environment variables that were not passed to the program: { $list }
 dryrun-timed = The program measured how long launches take ({ $list }). Times on a stand-in GPU are meaningless, so { COUNT($count, "later launch is", "later launches are") } UNDETERMINED.
 dryrun-left-timed = launches after a time measurement ({ $who })

@@ -47,6 +47,7 @@ dryrun-reference = 代表となるターゲット
 dryrun-title = 名称
 dryrun-rejected = 拒否された起動（回数に含めません）: { $list }
 dryrun-unsupported = 模擬 GPU が対応していない呼び出し: { $list }
+dryrun-visible = { $variables }: プログラムから見えるカードは { $all } 枚中 { $count } 枚です
 dryrun-withheld = プログラムに渡さなかった環境変数: { $list }
 dryrun-timed = プログラムは起動にかかった時間を測定しました（{ $list }）。模擬 GPU の時間に意味はないため、その後の { $count } 回の起動は UNDETERMINED です。
 dryrun-left-timed = 時間の測定後の起動（{ $who }）

@@ -149,7 +149,8 @@ pub fn shown(args: &Args, place: &RunRoot) -> Vec<PathBuf> {
         // A number or a flag may be a file name by chance; a word with a slash or a dot is meant as a file.
         let named = word.to_string_lossy().contains(['/', '.']);
         let Ok(path) = std::path::absolute(word) else { continue };
-        if named && path.exists() && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
+        // Devices such as /dev/null exist inside the tree too.
+        if named && (path.is_file() || path.is_dir()) && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
             list.push(path.to_owned());
         }
     }
@@ -177,6 +178,7 @@ fn answer<'r>(ran: &'r Ran<'_>) -> ProgramRun<'r> {
         events: &ran.events,
         unjudged: &ran.outcome.unjudged,
         withheld: &ran.outcome.withheld,
+        visible: ran.outcome.visible.as_ref().map(|visible| visible.numbers.as_slice()),
     };
     let mut out = ProgramRun::from(parts);
     out.blas = ran.explained().iter().map(Explained::answer).collect();

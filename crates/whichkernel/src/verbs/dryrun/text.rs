@@ -211,6 +211,14 @@ fn notes(out: &mut String, ran: &Ran<'_>, context: &Context) {
         ];
         say(if file.targets.is_empty() { "dryrun-unread" } else { "dryrun-unshipped" }, &args);
     }
+    if let Some(visible) = &ran.outcome.visible {
+        let args = [
+            ("variables", visible.variables.join(", ")),
+            ("count", visible.numbers.len().to_string()),
+            ("all", ran.plans.len().to_string()),
+        ];
+        say("dryrun-visible", &args);
+    }
     if !ran.outcome.withheld.is_empty() {
         say("dryrun-withheld", &[("list", ran.outcome.withheld.join(", "))]);
     }
