@@ -21,6 +21,7 @@
 pub mod eval;
 mod program;
 mod syntax;
+pub mod whole;
 
 pub use eval::dialect::{Dialect, Outside};
 pub use program::{Alike, Hanging, Program, Reached, Relevance, mentions_call};
