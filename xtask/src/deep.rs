@@ -39,7 +39,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ),
     (
         "programs",
-        "real HIP programs on the stand-in GPU against their own lists of launches, JAX included",
+        "real HIP programs on the stand-in GPU against their own statements: JAX, RCCL, MIOpen and others",
         programs::run,
     ),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
