@@ -1,22 +1,15 @@
 //! Calls of functions, methods, constructors and operators.
 
 use super::eval::{Flow, kind};
-use super::machine::{Frame, Machine, Run};
+use super::machine::{Frame, Machine, Method, Native, Run};
 use super::tree::{Class, Expr, ExprKind, Function, Name, Param, Type};
 use super::types::{bound, class_type, decayed};
-use super::value::{Closure, FnRef, Method, Object, Place, Slot, Ty, Value, place};
+use super::value::{Arg, Closure, FnRef, Object, Place, Slot, Ty, Value, place};
 use crate::syntax::ast::Binary;
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::Sym;
 use std::rc::Rc;
-
-/// An argument; a list in braces gets its meaning from the parameter.
-#[derive(Debug, Clone)]
-pub enum Arg {
-    Slot(Slot),
-    Braces(Expr),
-}
 
 impl Machine<'_> {
     pub(super) fn call(&mut self, callee: &Expr, list: &[Expr], at: Span) -> Run<Slot> {
@@ -145,7 +138,7 @@ impl Machine<'_> {
         Ok(slots)
     }
 
-    fn native_method(&mut self, this: &Place, name: &str) -> Option<super::value::Native> {
+    fn native_method(&mut self, this: &Place, name: &str) -> Option<Native> {
         let class = match &*this.borrow() {
             Value::Object(object) => object.class.class.clone()?,
             _ => return None,
@@ -256,7 +249,14 @@ impl Machine<'_> {
         own
     }
 
-    fn call_methods(&mut self, methods: &[Method], this: Place, name: &Rc<Name>, args: Vec<Arg>, at: Span) -> Run<Slot> {
+    fn call_methods(
+        &mut self,
+        methods: &[Method],
+        this: Place,
+        name: &Rc<Name>,
+        args: Vec<Arg>,
+        at: Span,
+    ) -> Run<Slot> {
         let mut methods = methods.to_vec();
         let (class, method) = match self.best(&methods, &args, at)? {
             Some(found) => found,
@@ -333,7 +333,8 @@ impl Machine<'_> {
             let more = self.deduced(method, explicit, &args)?;
             templates.extend(more);
         }
-        let this = if method.is_static { None } else { Some(this).filter(|this| !matches!(*this.borrow(), Value::Void)) };
+        let this =
+            if method.is_static { None } else { Some(this).filter(|this| !matches!(*this.borrow(), Value::Void)) };
         self.run(method, Some(class.clone()), this, templates, args, at)
     }
 
@@ -363,7 +364,13 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    pub(super) fn call_function(&mut self, name: Sym, explicit: Option<&[Type]>, args: Vec<Arg>, at: Span) -> Run<Slot> {
+    pub(super) fn call_function(
+        &mut self,
+        name: Sym,
+        explicit: Option<&[Type]>,
+        args: Vec<Arg>,
+        at: Span,
+    ) -> Run<Slot> {
         let text = self.name(name);
         if let Some(native) = self.natives.get(&text).cloned() {
             let mut slots = Vec::new();
@@ -380,7 +387,10 @@ impl Machine<'_> {
             let all = self.units.functions.get(&name).cloned().unwrap_or_default();
             let visible: Vec<Rc<Function>> = all
                 .iter()
-                .filter(|function| function.body.is_some() && (!function.is_static || function.unit == unit || self.in_header(function)))
+                .filter(|function| {
+                    function.body.is_some()
+                        && (!function.is_static || function.unit == unit || self.in_header(function))
+                })
                 .cloned()
                 .collect();
             // A function of the same unit hides those of others.
@@ -554,7 +564,13 @@ impl Machine<'_> {
         Ok(slots)
     }
 
-    fn bound_and_run(&mut self, function: &Rc<Function>, args: Vec<Slot>, stmts: &[super::tree::Stmt], at: Span) -> Run<Slot> {
+    fn bound_and_run(
+        &mut self,
+        function: &Rc<Function>,
+        args: Vec<Slot>,
+        stmts: &[super::tree::Stmt],
+        at: Span,
+    ) -> Run<Slot> {
         self.bind_params(&function.params, args, Some(function), at)?;
         let flow = self.block(stmts)?;
         self.returned(flow, &function.ret, at)
@@ -954,7 +970,8 @@ impl Machine<'_> {
 
     pub(super) fn unary_operator(&mut self, op: &str, object: &Place) -> Run<Option<Slot>> {
         let Some(name) = self.units.sym(op) else { return Ok(None) };
-        let methods: Vec<Method> = self.methods_of(object, name, None).into_iter().filter(|(_, m)| m.params.is_empty()).collect();
+        let methods: Vec<Method> =
+            self.methods_of(object, name, None).into_iter().filter(|(_, m)| m.params.is_empty()).collect();
         if methods.is_empty() {
             return Ok(None);
         }
@@ -968,7 +985,9 @@ impl Machine<'_> {
         let this = place(Value::Object(object.clone()));
         let Some(name) = self.units.sym("operator") else { return self.stuck(at, "a conversion") };
         let methods = self.methods_of(&this, name, None);
-        let Some((class, method)) = methods.first().cloned() else { return self.stuck(at, "a conversion of an object") };
+        let Some((class, method)) = methods.first().cloned() else {
+            return self.stuck(at, "a conversion of an object");
+        };
         Ok(self.run_method(&class, &method, this, None, Vec::new(), at)?.take())
     }
 
@@ -1042,9 +1061,9 @@ impl Machine<'_> {
 /// Whether a type mentions a template parameter.
 fn names(ty: &Type, name: Sym) -> bool {
     match &ty.base {
-        super::tree::Base::Name(path) => {
-            path.path.iter().any(|(sym, args)| *sym == name || args.as_ref().is_some_and(|args| args.iter().any(|arg| names(arg, name))))
-        }
+        super::tree::Base::Name(path) => path.path.iter().any(|(sym, args)| {
+            *sym == name || args.as_ref().is_some_and(|args| args.iter().any(|arg| names(arg, name)))
+        }),
         super::tree::Base::Value(expr) => matches!(&expr.kind, ExprKind::Name(path) if path.last() == name),
         _ => false,
     }

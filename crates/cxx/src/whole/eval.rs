@@ -1,10 +1,9 @@
 //! Expressions and statements.
 
-use super::call::Arg;
 use super::machine::{Halt, Machine, Run};
 use super::tree::{Expr, ExprKind, Stmt, Variable};
 use super::types::{address, decayed};
-use super::value::{Closure, List, Object, Place, Slot, Ty, Value, place};
+use super::value::{Arg, Closure, List, Object, Place, Slot, Ty, Value, place};
 use crate::syntax::ast::Binary;
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
@@ -459,7 +458,9 @@ impl Machine<'_> {
                 Value::bool(same == (op == Eq))
             }
             // Sets of bits.
-            (Value::Map(a), Value::Map(b)) if a.set && b.set && matches!(op, Eq | Ne | Binary::BitAnd | Binary::BitOr) => {
+            (Value::Map(a), Value::Map(b))
+                if a.set && b.set && matches!(op, Eq | Ne | Binary::BitAnd | Binary::BitOr) =>
+            {
                 let keys = |map: &Rc<super::value::Map>| -> Vec<Option<i64>> {
                     map.entries.borrow().iter().map(|(key, _)| key.number()).collect()
                 };
@@ -660,8 +661,7 @@ impl Machine<'_> {
                     frame.at = *at;
                 }
                 if let ExprKind::Init(_) = value.kind {
-                    return Ok(Flow::Return(Slot::Value(Value::Pack(Rc::new(vec![Value::Void])))))
-                        .and_then(|_: Flow| self.braced_return(value));
+                    return self.braced_return(value);
                 }
                 let slot = self.slot(value)?;
                 let reference = self.frames.last().is_some_and(|frame| frame.reference);
@@ -678,7 +678,10 @@ impl Machine<'_> {
             Stmt::Case(_) | Stmt::Default | Stmt::Empty => {}
             Stmt::Unread(at) => {
                 let code = self.units.program.files.text(*at);
-                return self.stuck(*at, format!("a statement that was not read: {}", code.chars().take(120).collect::<String>()));
+                return self.stuck(
+                    *at,
+                    format!("a statement that was not read: {}", code.chars().take(120).collect::<String>()),
+                );
             }
         }
         Ok(Flow::On)
@@ -785,7 +788,11 @@ impl Machine<'_> {
             Value::List(list) => list.items.borrow().clone(),
             Value::Map(map) => {
                 let entry = |(key, held): &(Value, Place)| {
-                    place(if map.set { key.clone() } else { Value::Tuple(Rc::new(vec![place(key.clone()), held.clone()])) })
+                    place(if map.set {
+                        key.clone()
+                    } else {
+                        Value::Tuple(Rc::new(vec![place(key.clone()), held.clone()]))
+                    })
                 };
                 map.entries.borrow().iter().map(entry).collect()
             }

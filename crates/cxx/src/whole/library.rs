@@ -1,40 +1,14 @@
 //! The part of the standard library that host code uses: containers, strings, algorithms, memory and text.
 
-use super::call::Arg;
 use super::eval::kind;
 use super::machine::{Halt, Machine, Run};
 use super::tree::{Expr, Name};
 use super::types::decayed;
-use super::value::{List, Map, Place, Slot, Ty, Value, place};
+use super::value::{Arg, List, Map, Place, Slot, Ty, Value, place};
 use crate::syntax::ast::Binary;
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use std::rc::Rc;
-
-/// Constants of C headers.
-pub(super) fn constant(name: &str) -> Option<Value> {
-    Some(match name {
-        "INT_MAX" | "INT32_MAX" => Value::int(i64::from(i32::MAX)),
-        "INT_MIN" | "INT32_MIN" => Value::int(i64::from(i32::MIN)),
-        "UINT32_MAX" | "UINT_MAX" => Value::Int(i64::from(u32::MAX), IntTy::U32),
-        "INT64_MAX" | "LLONG_MAX" => Value::Int(i64::MAX, IntTy::I64),
-        "UINT64_MAX" | "SIZE_MAX" => Value::Int(-1, IntTy::U64),
-        "INT64_MIN" | "LLONG_MIN" => Value::Int(i64::MIN, IntTy::I64),
-        "INT16_MAX" => Value::int(i64::from(i16::MAX)),
-        "UINT16_MAX" => Value::int(i64::from(u16::MAX)),
-        "UINT8_MAX" => Value::int(255),
-        "INFINITY" | "HUGE_VALF" => Value::Float(f64::INFINITY, 32),
-        "FLT_MAX" => Value::Float(f64::from(f32::MAX), 32),
-        "FLT_EPSILON" => Value::Float(f64::from(f32::EPSILON), 32),
-        "M_PI" => Value::Float(std::f64::consts::PI, 64),
-        "__ATOMIC_RELAXED" | "__ATOMIC_SEQ_CST" => Value::int(0),
-        "true" => Value::bool(true),
-        "false" => Value::bool(false),
-        "stderr" | "stdout" => Value::Host("stream", 1),
-        "__func__" | "__FUNCTION__" => Value::Str("function".into()),
-        _ => return None,
-    })
-}
 
 impl Machine<'_> {
     /// Checks and logs that are kept as calls.
@@ -62,7 +36,7 @@ impl Machine<'_> {
         self.provide("memcpy", |machine, _, args| copy_memory(machine, args));
         self.provide("memmove", |machine, _, args| copy_memory(machine, args));
         self.provide("memset", |machine, _, args| fill_memory(machine, args));
-        for name in ["malloc", "calloc", "ggml_aligned_malloc"] {
+        for name in ["malloc", "calloc"] {
             self.provide(name, |_, _, _| Ok(Slot::Value(Value::At(List::raw(Value::Zero), 0))));
         }
         self.provide("realloc", |_, _, args| {
@@ -145,7 +119,8 @@ impl Machine<'_> {
             _ => machine.lost("a number"),
         });
         self.provide("isfinite", |_, _, args| {
-            let finite = matches!(args.first().map(|slot| float(&slot.read())), Some(Value::Float(x, _)) if x.is_finite());
+            let finite =
+                matches!(args.first().map(|slot| float(&slot.read())), Some(Value::Float(x, _)) if x.is_finite());
             Ok(Slot::Value(Value::bool(finite)))
         });
         self.provide("__atomic_fetch_add", |machine, _, args| {
@@ -198,7 +173,9 @@ impl Machine<'_> {
         }
         // A type of the library: `std::string(x)`, `std::vector<T>(n)`.
         let ty = self.library_type(name)?;
-        if !matches!(ty, Ty::Unknown) && self.units.text(name.path.first().map_or(name.last(), |(sym, _)| *sym)) == "std" {
+        if !matches!(ty, Ty::Unknown)
+            && self.units.text(name.path.first().map_or(name.last(), |(sym, _)| *sym)) == "std"
+        {
             let args = self.arguments(list)?;
             return Ok(Slot::Value(self.construct(&ty, args, at)?));
         }
@@ -243,6 +220,14 @@ impl Machine<'_> {
                 }
                 Ok(Slot::Value(Value::Void))
             }
+            ("iota", [Value::At(list, from), Value::At(_, to), first]) => {
+                for index in *from..*to {
+                    let Some(item) = list.at(index) else { return self.stuck(at, "a range") };
+                    let value = self.binary(Binary::Add, first, &Value::int(index - from), at)?;
+                    self.store(&item, value, at)?;
+                }
+                Ok(Slot::Value(Value::Void))
+            }
             ("fill_n", [Value::At(list, from), count, value]) => {
                 for index in 0..count.number().unwrap_or(0) {
                     let Some(item) = list.at(from + index) else { return self.stuck(at, "a range") };
@@ -260,7 +245,10 @@ impl Machine<'_> {
                 }
                 Ok(Slot::Value(Value::At(into.clone(), first + to - from)))
             }
-            ("all_of" | "any_of" | "none_of" | "find_if" | "count_if", [Value::At(list, from), Value::At(_, to), function]) => {
+            (
+                "all_of" | "any_of" | "none_of" | "find_if" | "count_if",
+                [Value::At(list, from), Value::At(_, to), function],
+            ) => {
                 let mut count = 0;
                 for index in *from..*to {
                     let Some(item) = list.at(index) else { return self.stuck(at, "a range") };
@@ -383,7 +371,9 @@ impl Machine<'_> {
         for end in 1..items.len() {
             let mut at_index = end;
             while at_index > 0 {
-                let (Some(a), Some(b)) = (items.get(at_index - 1).cloned(), items.get(at_index).cloned()) else { break };
+                let (Some(a), Some(b)) = (items.get(at_index - 1).cloned(), items.get(at_index).cloned()) else {
+                    break;
+                };
                 let less = match order {
                     Some(order) => {
                         let args = vec![Arg::Slot(Slot::Place(b)), Arg::Slot(Slot::Place(a))];
@@ -487,28 +477,32 @@ impl Machine<'_> {
             Value::Map(map) => self.map_method(map, name, list, at),
             Value::Str(text) => self.text_method(object, text, name, list, at),
             // A pointer that owns its object.
-            Value::Ptr(_) | Value::Null | Value::At(..) | Value::Zero | Value::Host(..) | Value::Fn(_) | Value::Lambda(_) => {
-                match name {
-                    "get" | "lock" => Ok(Slot::Value(value.clone())),
-                    "release" => {
-                        *object.borrow_mut() = Value::Null;
-                        Ok(Slot::Value(value.clone()))
-                    }
-                    "reset" => {
-                        let new = match self.slots(list)?.first() {
-                            Some(slot) => slot.read(),
-                            None => Value::Null,
-                        };
-                        *object.borrow_mut() = new;
-                        Ok(Slot::Value(Value::Void))
-                    }
-                    "expired" => Ok(Slot::Value(Value::bool(matches!(value, Value::Null)))),
-                    _ => {
-                        let code = self.units.program.files.text(at);
-                        self.stuck(at, format!("the method {name} of {}: {code}", kind(&value)))
-                    }
+            Value::Ptr(_)
+            | Value::Null
+            | Value::At(..)
+            | Value::Zero
+            | Value::Host(..)
+            | Value::Fn(_)
+            | Value::Lambda(_) => match name {
+                "get" | "lock" => Ok(Slot::Value(value.clone())),
+                "release" => {
+                    *object.borrow_mut() = Value::Null;
+                    Ok(Slot::Value(value.clone()))
                 }
-            }
+                "reset" => {
+                    let new = match self.slots(list)?.first() {
+                        Some(slot) => slot.read(),
+                        None => Value::Null,
+                    };
+                    *object.borrow_mut() = new;
+                    Ok(Slot::Value(Value::Void))
+                }
+                "expired" => Ok(Slot::Value(Value::bool(matches!(value, Value::Null)))),
+                _ => {
+                    let code = self.units.program.files.text(at);
+                    self.stuck(at, format!("the method {name} of {}: {code}", kind(&value)))
+                }
+            },
             Value::Int(..) if name == "load" => Ok(Slot::Value(value.clone())),
             Value::Int(..) if name == "store" => {
                 let slots = self.slots(list)?;
@@ -587,7 +581,9 @@ impl Machine<'_> {
             }
             "resize" | "assign" => {
                 let slots = self.slots(list)?;
-                if let (Some(Value::At(from, start)), Some(Value::At(_, end))) = (slots.first().map(Slot::read), slots.get(1).map(Slot::read)) {
+                if let (Some(Value::At(from, start)), Some(Value::At(_, end))) =
+                    (slots.first().map(Slot::read), slots.get(1).map(Slot::read))
+                {
                     let copied: Option<Vec<Place>> =
                         (start..end).map(|at| from.at(at).map(|item| place(item.borrow().copied()))).collect();
                     let Some(copied) = copied else { return self.stuck(at, "a range") };
@@ -595,7 +591,8 @@ impl Machine<'_> {
                     return Ok(none);
                 }
                 let count = slots.first().and_then(|slot| slot.read().number());
-                let Some(count) = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= 1 << 22) else {
+                let Some(count) = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= 1 << 22)
+                else {
                     return self.stuck(at, "the size of a list");
                 };
                 if name == "assign" {
@@ -613,7 +610,9 @@ impl Machine<'_> {
                     let value = match &fill {
                         Some(fill) => fill.copied(),
                         None => match &item {
-                            Ty::Class(of) if self.has_default_constructor(of) => self.construct(&item, Vec::new(), at)?,
+                            Ty::Class(of) if self.has_default_constructor(of) => {
+                                self.construct(&item, Vec::new(), at)?
+                            }
                             _ => self.fresh(&item, true)?,
                         },
                     };
@@ -639,6 +638,12 @@ impl Machine<'_> {
                             (*start..*end).map(|at| from.at(at).map(|item| place(item.borrow().copied()))).collect();
                         let Some(copied) = copied else { return self.stuck(at, "a range") };
                         let position = usize::try_from(*position).unwrap_or(length).min(length);
+                        items.items.borrow_mut().splice(position..position, copied);
+                    }
+                    [Value::At(_, position), Value::List(more)] if !matches!(item, Ty::List(_)) => {
+                        let position = usize::try_from(*position).unwrap_or(length).min(length);
+                        let copied: Vec<Place> =
+                            more.items.borrow().iter().map(|item| place(item.borrow().copied())).collect();
                         items.items.borrow_mut().splice(position..position, copied);
                     }
                     [Value::At(_, position), value] => {
@@ -735,7 +740,8 @@ impl Machine<'_> {
                     [only] if map.set => (only.clone().take(), Value::Void),
                     [only] => match only.read() {
                         Value::Tuple(items) if items.len() == 2 => {
-                            let part = |at: usize| items.get(at).map(|item| item.borrow().copied()).unwrap_or(Value::Void);
+                            let part =
+                                |at: usize| items.get(at).map(|item| item.borrow().copied()).unwrap_or(Value::Void);
                             (part(0), part(1))
                         }
                         Value::List(items) if items.items.borrow().len() == 2 => {
@@ -770,7 +776,8 @@ impl Machine<'_> {
         let slots = self.slots(list)?;
         let first = slots.first().map(Slot::read);
         let given = first.as_ref().and_then(Value::text);
-        let number = |at: usize| slots.get(at).and_then(|slot| slot.read().number()).and_then(|n| usize::try_from(n).ok());
+        let number =
+            |at: usize| slots.get(at).and_then(|slot| slot.read().number()).and_then(|n| usize::try_from(n).ok());
         let found = |at: Option<usize>| Value::Int(at.map_or(-1, |at| at as i64), IntTy::U64);
         Ok(Slot::Value(match (name, given) {
             ("c_str" | "data" | "str", _) => Value::Str(text.clone()),
@@ -815,15 +822,22 @@ impl Machine<'_> {
             [] => self.fresh(ty, true),
             [only] if matches!(only.read(), Value::List(_)) => Ok(only.clone().take()),
             [from, to] if matches!((from.read(), to.read()), (Value::At(..), Value::At(..))) => {
-                let (Value::At(list, from), Value::At(_, to)) = (from.read(), to.read()) else { return self.lost("a range") };
-                let copied: Option<Vec<Value>> = (from..to).map(|at| list.at(at).map(|item| item.borrow().copied())).collect();
+                let (Value::At(list, from), Value::At(_, to)) = (from.read(), to.read()) else {
+                    return self.lost("a range");
+                };
+                let copied: Option<Vec<Value>> =
+                    (from..to).map(|at| list.at(at).map(|item| item.borrow().copied())).collect();
                 match copied {
                     Some(copied) => Ok(Value::list(copied, item.as_ref().clone())),
                     None => self.stuck(at, "a range"),
                 }
             }
             [size, rest @ ..] => {
-                let count = size.read().number().and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= 1 << 22);
+                let count = size
+                    .read()
+                    .number()
+                    .and_then(|count| usize::try_from(count).ok())
+                    .filter(|count| *count <= 1 << 22);
                 let Some(count) = count else { return self.stuck(at, "the size of a list") };
                 let mut values = Vec::with_capacity(count);
                 for _ in 0..count {
@@ -833,7 +847,9 @@ impl Machine<'_> {
                             self.convert(item, value, at)?
                         }
                         None => match item.as_ref() {
-                            Ty::Class(of) if self.has_default_constructor(of) => self.construct(item, Vec::new(), at)?,
+                            Ty::Class(of) if self.has_default_constructor(of) => {
+                                self.construct(item, Vec::new(), at)?
+                            }
                             _ => self.fresh(item, true)?,
                         },
                     });
@@ -875,19 +891,53 @@ impl Machine<'_> {
             Ty::Str => 64,
             Ty::Class(of) => {
                 let Some(class) = of.class.clone() else { return self.stuck(at, "a size") };
-                let mut size = 0usize;
-                for (owner, index) in self.all_fields(&class) {
-                    let Some(field) = owner.fields.get(index) else { continue };
-                    let (field_ty, owner) = (field.ty.clone(), owner.clone());
-                    let ty = self.within_class(&owner, |machine| machine.resolve(&field_ty))?;
-                    let bytes = self.size_of(&ty, at).unwrap_or(8);
-                    let align = bytes.clamp(1, 8).next_power_of_two().min(8);
-                    size = size.next_multiple_of(align) + bytes;
-                }
-                size.next_multiple_of(8)
+                self.layout(&class, at)?.0
             }
             _ => 8,
         })
+    }
+
+    /// The size and the alignment of a class. Parts of the library's types count as pointers.
+    fn layout(&mut self, class: &Rc<super::tree::Class>, at: Span) -> Run<(usize, usize)> {
+        use super::tree::{Part, Type};
+        let (mut size, mut most) = (0_usize, 1_usize);
+        for base in self.bases(class) {
+            let (bytes, align) = self.layout(&base, at)?;
+            size = size.next_multiple_of(align) + bytes;
+            most = most.max(align);
+        }
+        for part in class.parts.clone() {
+            let (bytes, align) = match part {
+                Part::Inner(inner) => self.layout(&inner, at)?,
+                Part::Field(ty) => {
+                    let one = Type { dims: Vec::new(), ..ty.clone() };
+                    let resolved = self.within_class(class, |machine| machine.resolve(&one))?;
+                    let mut count = 1;
+                    for dim in ty.dims.iter().flatten() {
+                        let dim = self.within_class(class, |machine| machine.eval(dim))?.number();
+                        count *= dim.and_then(|dim| usize::try_from(dim).ok()).unwrap_or(0);
+                    }
+                    let (bytes, align) = match &resolved {
+                        Ty::Class(of) => match of.class.clone() {
+                            Some(inner) => self.layout(&inner, at)?,
+                            None => (8, 8),
+                        },
+                        Ty::Array(item, items) => {
+                            let one = self.size_of(item, at)?;
+                            (one * items, one.clamp(1, 8))
+                        }
+                        other => {
+                            let bytes = self.size_of(other, at)?;
+                            (bytes, bytes.clamp(1, 8))
+                        }
+                    };
+                    (bytes * count, align)
+                }
+            };
+            most = most.max(align);
+            size = if class.union { size.max(bytes) } else { size.next_multiple_of(align) + bytes };
+        }
+        Ok((size.next_multiple_of(most), most))
     }
 }
 
@@ -1077,7 +1127,8 @@ fn fill_memory(machine: &mut Machine<'_>, args: &[Slot]) -> Run<Slot> {
             *list.raw.borrow_mut() = Some(start);
         }
         Value::At(list, from) => {
-            let items: Vec<Place> = list.items.borrow().iter().skip(usize::try_from(*from).unwrap_or(0)).cloned().collect();
+            let items: Vec<Place> =
+                list.items.borrow().iter().skip(usize::try_from(*from).unwrap_or(0)).cloned().collect();
             for item in items {
                 let ty = machine.type_of(&item.borrow());
                 let zero = machine.zeroed(&ty)?;

@@ -1,8 +1,8 @@
 //! Runs whole programs: every value is known. Whatever is not understood ends the run with its position.
 
-use super::tree::{Class, Expr, ExprKind, Name, Type};
+use super::tree::{Class, Expr, ExprKind, Function, Name, Type};
 use super::units::Units;
-use super::value::{Native, Place, Slot, Ty, Value, place};
+use super::value::{Arg, Place, Slot, Ty, Value, place};
 use crate::syntax::files::{Sources, Span};
 use crate::syntax::sym::{FxMap, Sym};
 use std::rc::Rc;
@@ -17,6 +17,12 @@ pub enum Halt {
 }
 
 pub type Run<T> = Result<T, Halt>;
+
+/// A function that the host provides: it gets the object, if it is a method, and the arguments.
+pub type Native = Rc<dyn Fn(&mut Machine<'_>, Option<Place>, &[Slot]) -> Run<Slot>>;
+
+/// A method with the class that declares it.
+pub type Method = (Rc<Class>, Rc<Function>);
 
 /// The most steps of a run.
 const MOST_STEPS: u64 = 400_000_000;
@@ -88,6 +94,7 @@ impl<'t> Machine<'t> {
                 union: false,
                 unit: usize::MAX,
                 fields: Vec::new(),
+                parts: Vec::new(),
                 methods: std::cell::RefCell::default(),
                 types: std::cell::RefCell::default(),
                 at: Span::default(),
@@ -102,7 +109,11 @@ impl<'t> Machine<'t> {
     }
 
     /// Provides a function (`name`) or a method (`Class::name`) of the host.
-    pub fn provide(&mut self, name: &str, native: impl Fn(&mut Machine<'_>, Option<Place>, &[Slot]) -> Run<Slot> + 'static) {
+    pub fn provide(
+        &mut self,
+        name: &str,
+        native: impl Fn(&mut Machine<'_>, Option<Place>, &[Slot]) -> Run<Slot> + 'static,
+    ) {
         self.natives.insert(name.to_owned(), Rc::new(native));
     }
 
@@ -197,7 +208,7 @@ impl<'t> Machine<'t> {
             let unit = self.unit();
             return Ok(Slot::Value(Value::Fn(Rc::new(super::value::FnRef { name: last, unit, class: None }))));
         }
-        if let Some(value) = super::library::constant(self.units.text(last)) {
+        if let Some(value) = super::constants::constant(self.units.text(last)) {
             return Ok(Slot::Value(value));
         }
         let text = self.name(last);
@@ -396,7 +407,7 @@ impl<'t> Machine<'t> {
 
     /// An object made from arguments.
     pub fn make(&mut self, ty: &Ty, args: Vec<Slot>) -> Run<Value> {
-        let args = args.into_iter().map(super::call::Arg::Slot).collect();
+        let args = args.into_iter().map(Arg::Slot).collect();
         let at = self.here();
         self.construct(ty, args, at)
     }
@@ -411,8 +422,13 @@ impl<'t> Machine<'t> {
     /// The first enumerator of an enum with a value.
     pub fn enumerator_name(&mut self, of: &str, value: i64) -> Run<String> {
         let of = self.units.sym(of);
-        let mut names: Vec<Sym> =
-            self.units.enumerators.iter().filter(|(_, it)| it.of == of && of.is_some()).map(|(name, _)| *name).collect();
+        let mut names: Vec<Sym> = self
+            .units
+            .enumerators
+            .iter()
+            .filter(|(_, it)| it.of == of && of.is_some())
+            .map(|(name, _)| *name)
+            .collect();
         names.sort_unstable_by_key(|name| name.0);
         for name in names {
             if self.enumerator(name)?.and_then(|found| found.number()) == Some(value) {

@@ -3,9 +3,10 @@
 //! [`eval`](crate::eval) follows one decision over a range of inputs and keeps what is unknown apart. This module instead
 //! follows a program from its start, in which nothing may be unknown: names are looked up while it runs, every variable
 //! is a place of its own, and whatever is not understood ends the run with its position. Functions of the host
-//! (files, devices, clocks) are provided by the caller.
+//! (files, memory, clocks) are provided by the caller.
 
 mod call;
+mod constants;
 mod eval;
 mod library;
 mod machine;

@@ -1,7 +1,7 @@
 //! Reads declarations of a unit. Function bodies are kept as ranges of tokens.
 
 use super::read::{Parsed, Reader, Stuck};
-use super::tree::{Base, Body, Class, Expr, Field, Function, Global, Initial, Template, Type};
+use super::tree::{Base, Body, Class, Expr, Field, Function, Global, Initial, Part, Template, Type};
 use crate::syntax::files::Span;
 use crate::syntax::lex::Kind;
 use crate::syntax::sym::Sym;
@@ -250,6 +250,7 @@ impl Reader<'_> {
             union,
             unit: self.unit,
             fields: members.fields,
+            parts: members.parts,
             methods: RefCell::new(members.methods),
             types: RefCell::new(members.types),
             at,
@@ -295,6 +296,7 @@ impl Reader<'_> {
             "template" => templates = self.templates()?,
             _ => {}
         }
+        self.eat("__extension__");
         if matches!(self.text(0), "struct" | "class" | "union" | "enum") {
             let classes = out.classes.len();
             if let Some(ty) = self.definition(templates.clone(), around.to_vec(), out)? {
@@ -309,6 +311,7 @@ impl Reader<'_> {
                         && inner.name == Sym(u32::MAX)
                     {
                         // An unnamed union or struct: its members are members of this class.
+                        to.parts.push(Part::Inner(inner.clone()));
                         for field in &inner.fields {
                             let (name, ty, init) = (field.name, field.ty.clone(), field.init.clone());
                             to.fields.push(Field { name, ty, init, is_static: field.is_static });
@@ -416,7 +419,14 @@ impl Reader<'_> {
                 ty.base = Base::Function;
                 ty.pointers = 0;
                 let init = if self.eat("=") { Some(self.assignment()?) } else { None };
-                to.variable(name, ty, init.map_or(Initial::None, Initial::Value), (is_static, external), self.unit, start);
+                to.variable(
+                    name,
+                    ty,
+                    init.map_or(Initial::None, Initial::Value),
+                    (is_static, external),
+                    self.unit,
+                    start,
+                );
                 return self.want(";");
             }
             let mut around = within.to_vec();
@@ -565,6 +575,7 @@ impl Reader<'_> {
 #[derive(Default)]
 struct Members {
     fields: Vec<Field>,
+    parts: Vec<Part>,
     methods: Vec<Rc<Function>>,
     types: Vec<(Sym, Type)>,
 }
@@ -602,6 +613,9 @@ impl Sink<'_> {
                     Initial::Value(value) => Some(value),
                     _ => None,
                 };
+                if !is_static {
+                    to.parts.push(Part::Field(ty.clone()));
+                }
                 to.fields.push(Field { name, ty, init, is_static });
             }
         }

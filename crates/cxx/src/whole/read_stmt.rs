@@ -270,7 +270,12 @@ impl Reader<'_> {
             return Ok(Stmt::Each { names, reference, range, body });
         }
         self.pos = pos;
-        let init = if self.is(0, ";") { self.pos += 1; None } else { Some(Box::new(self.statement())) };
+        let init = if self.is(0, ";") {
+            self.pos += 1;
+            None
+        } else {
+            Some(Box::new(self.statement()))
+        };
         let cond = if self.is(0, ";") { None } else { Some(self.expression()?) };
         self.want(";")?;
         let step = if self.is(0, ")") { None } else { Some(self.expression()?) };

@@ -28,13 +28,21 @@ pub enum ExprKind {
     Complement(Box<Expr>),
     Deref(Box<Expr>),
     Address(Box<Expr>),
-    Step { target: Box<Expr>, by: i64, before: bool },
+    Step {
+        target: Box<Expr>,
+        by: i64,
+        before: bool,
+    },
     Binary(Binary, Box<Expr>, Box<Expr>),
     Assign(Option<Binary>, Box<Expr>, Box<Expr>),
     Ternary(Box<[Expr; 3]>),
     Call(Box<Expr>, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
-    Member { base: Box<Expr>, name: Rc<Name>, arrow: bool },
+    Member {
+        base: Box<Expr>,
+        name: Rc<Name>,
+        arrow: bool,
+    },
     Cast(Box<Type>, Box<Expr>),
     /// `T(a, b)` or `T{a, b}`.
     Construct(Box<Type>, Vec<Expr>, bool),
@@ -95,13 +103,36 @@ pub enum Stmt {
     Expr(Expr),
     Declare(Vec<Variable>),
     /// `auto [a, b] = value;`.
-    Bind { names: Vec<Sym>, reference: bool, value: Expr },
+    Bind {
+        names: Vec<Sym>,
+        reference: bool,
+        value: Expr,
+    },
     Alias(Sym, Type),
-    If { init: Option<Box<Stmt>>, cond: Expr, then: Box<Stmt>, other: Option<Box<Stmt>> },
+    If {
+        init: Option<Box<Stmt>>,
+        cond: Expr,
+        then: Box<Stmt>,
+        other: Option<Box<Stmt>>,
+    },
     Switch(Expr, Rc<Vec<Stmt>>),
-    For { init: Option<Box<Stmt>>, cond: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
-    Each { names: Vec<Sym>, reference: bool, range: Expr, body: Box<Stmt> },
-    While { cond: Expr, body: Box<Stmt>, first: bool },
+    For {
+        init: Option<Box<Stmt>>,
+        cond: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Each {
+        names: Vec<Sym>,
+        reference: bool,
+        range: Expr,
+        body: Box<Stmt>,
+    },
+    While {
+        cond: Expr,
+        body: Box<Stmt>,
+        first: bool,
+    },
     Return(Option<Expr>, Span),
     Break,
     Continue,
@@ -188,6 +219,14 @@ pub struct Field {
     pub is_static: bool,
 }
 
+/// A part of an object's memory.
+#[derive(Debug, Clone)]
+pub enum Part {
+    Field(Type),
+    /// An unnamed struct or union.
+    Inner(Rc<Class>),
+}
+
 /// A struct, class or union.
 #[derive(Debug)]
 pub struct Class {
@@ -199,6 +238,8 @@ pub struct Class {
     pub union: bool,
     pub unit: usize,
     pub fields: Vec<Field>,
+    /// What its memory consists of, in order.
+    pub parts: Vec<Part>,
     pub methods: RefCell<Vec<Rc<Function>>>,
     pub types: RefCell<Vec<(Sym, Type)>>,
     pub at: Span,

@@ -209,7 +209,9 @@ impl Machine<'_> {
         for base in self.bases(class) {
             list.extend(self.all_fields(&base));
         }
-        list.extend(class.fields.iter().enumerate().filter(|(_, field)| !field.is_static).map(|(at, _)| (class.clone(), at)));
+        list.extend(
+            class.fields.iter().enumerate().filter(|(_, field)| !field.is_static).map(|(at, _)| (class.clone(), at)),
+        );
         list
     }
 
@@ -449,7 +451,11 @@ impl Machine<'_> {
         let ty = Ty::Class(of.clone());
         let Some(class) = of.class.clone() else { return self.stuck(at, "an object of an unknown class") };
         if items.is_empty() {
-            return if self.has_default_constructor(of) { self.construct(&ty, Vec::new(), at) } else { self.fresh(&ty, true) };
+            return if self.has_default_constructor(of) {
+                self.construct(&ty, Vec::new(), at)
+            } else {
+                self.fresh(&ty, true)
+            };
         }
         if self.has_constructor(&class) && items.iter().all(|(field, _)| field.is_none()) {
             let list: Vec<Expr> = items.iter().map(|(_, value)| value.clone()).collect();
@@ -470,7 +476,13 @@ impl Machine<'_> {
         self.aggregate(&ty, &class, items, None)
     }
 
-    fn aggregate(&mut self, ty: &Ty, class: &Rc<Class>, items: &[(Option<Sym>, Expr)], first: Option<Slot>) -> Run<Value> {
+    fn aggregate(
+        &mut self,
+        ty: &Ty,
+        class: &Rc<Class>,
+        items: &[(Option<Sym>, Expr)],
+        first: Option<Slot>,
+    ) -> Run<Value> {
         let made = self.fresh(ty, true)?;
         let Value::Object(object) = &made else { return Ok(made) };
         let all = self.all_fields(class);
@@ -478,7 +490,10 @@ impl Machine<'_> {
         let mut first = first;
         for (name, value) in items {
             if let Some(name) = name {
-                next = all.iter().position(|(owner, at)| owner.fields.get(*at).is_some_and(|f| f.name == *name)).unwrap_or(usize::MAX);
+                next = all
+                    .iter()
+                    .position(|(owner, at)| owner.fields.get(*at).is_some_and(|f| f.name == *name))
+                    .unwrap_or(usize::MAX);
             }
             let Some((owner, index)) = all.get(next) else { return self.stuck(value.at, "a field of a list") };
             let Some(field) = owner.fields.get(*index) else { return self.stuck(value.at, "a field of a list") };
@@ -509,7 +524,12 @@ impl Machine<'_> {
     }
 
     /// Evaluates in the scope of a class with an object of it.
-    pub(super) fn in_class<T>(&mut self, class: &Rc<Class>, object: &Value, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
+    pub(super) fn in_class<T>(
+        &mut self,
+        class: &Rc<Class>,
+        object: &Value,
+        run: impl FnOnce(&mut Self) -> Run<T>,
+    ) -> Run<T> {
         let args = match object {
             Value::Object(object) => object.class.args.clone(),
             _ => Vec::new(),
@@ -537,7 +557,9 @@ impl Machine<'_> {
                 let _ = from;
                 Value::Int(number, *int)
             }
-            (Ty::Int(int), Value::Float(number, _)) if *int == IntTy::Bool => Value::Int(i64::from(number != 0.0), *int),
+            (Ty::Int(int), Value::Float(number, _)) if *int == IntTy::Bool => {
+                Value::Int(i64::from(number != 0.0), *int)
+            }
             (Ty::Int(int), Value::Float(number, _)) => {
                 if !number.is_finite() || number.abs() > 9.2e18 {
                     return self.stuck(at, "a number that does not fit");
@@ -545,9 +567,10 @@ impl Machine<'_> {
                 Value::Int(int.wrap(number as i64), *int)
             }
             (Ty::Int(int), Value::Zero) => Value::Int(0, *int),
-            (Ty::Int(IntTy::Bool), value @ (Value::Ptr(_) | Value::Null | Value::At(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_))) => {
-                Value::bool(value.truth().unwrap_or(false))
-            }
+            (
+                Ty::Int(IntTy::Bool),
+                value @ (Value::Ptr(_) | Value::Null | Value::At(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_)),
+            ) => Value::bool(value.truth().unwrap_or(false)),
             (Ty::Int(int), value @ (Value::Ptr(_) | Value::Null | Value::At(..))) => Value::Int(address(&value), *int),
             (Ty::Float(bits), Value::Int(number, from)) => rounded(from.as_float(number), *bits),
             (Ty::Float(bits), Value::Float(number, _)) => rounded(number, *bits),
@@ -565,13 +588,18 @@ impl Machine<'_> {
             (Ty::Str, Value::Null) => Value::Null,
             (Ty::Str, Value::Zero | Value::Int(0, _)) => Value::Str("".into()),
             (Ty::Class(of), Value::Object(object)) => {
-                let same = of.class.as_ref().zip(object.class.class.as_ref()).is_none_or(|(a, b)| Rc::ptr_eq(a, b) || a.name == b.name);
+                let same = of
+                    .class
+                    .as_ref()
+                    .zip(object.class.class.as_ref())
+                    .is_none_or(|(a, b)| Rc::ptr_eq(a, b) || a.name == b.name);
                 if same { Value::Object(object) } else { self.class_from(of, Value::Object(object), at)? }
             }
             (Ty::Class(_), Value::Zero) => self.fresh(ty, true)?,
-            (Ty::Class(of), value @ (Value::Int(..) | Value::Float(..) | Value::Str(_) | Value::Ptr(_) | Value::List(_))) => {
-                self.class_from(of, value, at)?
-            }
+            (
+                Ty::Class(of),
+                value @ (Value::Int(..) | Value::Float(..) | Value::Str(_) | Value::Ptr(_) | Value::List(_)),
+            ) => self.class_from(of, value, at)?,
             (Ty::Array(item, count), Value::Str(text)) => {
                 let _ = (item, count);
                 Value::Str(text)
@@ -594,7 +622,7 @@ impl Machine<'_> {
         {
             return Ok(value);
         }
-        self.construct(&Ty::Class(of.clone()), vec![super::call::Arg::Slot(Slot::Value(value))], at)
+        self.construct(&Ty::Class(of.clone()), vec![super::value::Arg::Slot(Slot::Value(value))], at)
     }
 
     /// Gives memory its type.

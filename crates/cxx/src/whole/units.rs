@@ -34,10 +34,7 @@ pub struct Units {
 }
 
 impl Units {
-    pub fn new(
-        vocabulary: &'static Vocabulary,
-        defines: &[(String, Option<String>)],
-    ) -> Result<Units, LoadError> {
+    pub fn new(vocabulary: &'static Vocabulary, defines: &[(String, Option<String>)]) -> Result<Units, LoadError> {
         let mut program = Program::new(vocabulary, defines)?;
         for word in ["dynamic_cast", "operator", "pair", "first", "second"] {
             program.interner.intern(word);

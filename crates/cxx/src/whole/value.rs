@@ -1,6 +1,6 @@
 //! Values of whole programs. Every variable, field and item is a place of its own, so that pointers to any of them stay valid.
 
-use super::tree::{Class, Function, Lambda};
+use super::tree::{Class, Expr, Lambda};
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{FxMap, Sym};
 use std::cell::RefCell;
@@ -158,7 +158,12 @@ impl Value {
 
     pub fn list(items: Vec<Value>, item: Ty) -> Value {
         let items = RefCell::new(items.into_iter().map(place).collect());
-        Value::List(Rc::new(List { items, item: RefCell::new(item), raw: RefCell::new(None), reverse: RefCell::default() }))
+        Value::List(Rc::new(List {
+            items,
+            item: RefCell::new(item),
+            raw: RefCell::new(None),
+            reverse: RefCell::default(),
+        }))
     }
 
     pub fn map(value: Ty, sorted: bool, set: bool) -> Value {
@@ -266,8 +271,9 @@ impl Object {
     }
 }
 
-/// A function that the host provides: the object, the arguments, and where it is called.
-pub type Native = Rc<dyn Fn(&mut super::machine::Machine<'_>, Option<Place>, &[Slot]) -> super::machine::Run<Slot>>;
-
-/// A method's function with the class that declares it.
-pub type Method = (Rc<Class>, Rc<Function>);
+/// An argument; a list in braces gets its meaning from the parameter.
+#[derive(Debug, Clone)]
+pub enum Arg {
+    Slot(Slot),
+    Braces(Expr),
+}

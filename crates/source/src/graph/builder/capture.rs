@@ -89,7 +89,8 @@ impl Captured {
         }
         let home = match machine.field(&place, "buffer")?.borrow().clone() {
             buffer @ (Value::Ptr(_) | Value::At(..)) => {
-                let usage = machine.call_named("ggml_backend_buffer_get_usage", vec![Slot::Value(buffer)])?.read().number();
+                let usage =
+                    machine.call_named("ggml_backend_buffer_get_usage", vec![Slot::Value(buffer)])?.read().number();
                 if usage == Some(1) { Home::Weights } else { Home::Compute }
             }
             _ => Home::Compute,

@@ -98,7 +98,9 @@ pub fn provide(machine: &mut Machine<'_>, gguf: &Gguf, columns: i64, positions: 
     }
     // Every layer and the output are on the GPU.
     for name in ["llama_model::dev_layer", "llama_model::dev_output"] {
-        machine.provide(name, |machine, _, _| machine.call_named("ggml_backend_dev_get", vec![Slot::Value(Value::int(0))]));
+        machine.provide(name, |machine, _, _| {
+            machine.call_named("ggml_backend_dev_get", vec![Slot::Value(Value::int(0))])
+        });
     }
     // The backend's own changes to a graph before it is allocated.
     machine.provide("wk_context", |_, _, _| Ok(Slot::Value(Value::Ptr(place(Object::loose())))));
@@ -156,14 +158,17 @@ fn provide_memory(machine: &mut Machine<'_>, host: &Rc<Host>) {
     });
     for name in ["ggml_get_first_tensor", "ggml_get_next_tensor"] {
         machine.provide(name, move |machine, _, args| {
-            let [Some(ctx), tensor] = [0, 1].map(|at| args.get(at).map(Slot::read)) else { return machine.lost("tensors") };
+            let [Some(ctx), tensor] = [0, 1].map(|at| args.get(at).map(Slot::read)) else {
+                return machine.lost("tensors");
+            };
             next_tensor(machine, &place(ctx), tensor)
         });
     }
     machine.provide("incr_ptr_aligned", |_, _, _| Ok(Slot::Value(Value::At(List::raw(Value::Zero), 0))));
     for name in ["ggml_set_name"] {
         machine.provide(name, |machine, _, args| {
-            let (Some(tensor), Some(name)) = (args.first().map(Slot::read), args.get(1).and_then(|n| n.read().text())) else {
+            let (Some(tensor), Some(name)) = (args.first().map(Slot::read), args.get(1).and_then(|n| n.read().text()))
+            else {
                 return machine.lost("name");
             };
             if let Value::Ptr(tensor) = &tensor {
@@ -185,8 +190,7 @@ fn provide_memory(machine: &mut Machine<'_>, host: &Rc<Host>) {
     // Numbers of an operation keep their type.
     for name in ["ggml_set_op_params_i32", "ggml_set_op_params_f32"] {
         machine.provide(name, move |machine, _, args| {
-            let [Value::Ptr(tensor), index, value] =
-                [0, 1, 2].map(|at| args.get(at).map_or(Value::Void, Slot::read))
+            let [Value::Ptr(tensor), index, value] = [0, 1, 2].map(|at| args.get(at).map_or(Value::Void, Slot::read))
             else {
                 return machine.lost("op_params");
             };
@@ -224,7 +228,18 @@ fn provide_memory(machine: &mut Machine<'_>, host: &Rc<Host>) {
     for name in ["ggml_time_us", "ggml_time_ms", "ggml_time_init", "ggml_cycles"] {
         machine.provide(name, |_, _, _| Ok(Slot::Value(Value::Int(1, cxx::IntTy::I64))));
     }
-    for name in ["llm_graph_result::set_inputs", "llama_set_abort_callback", "ggml_backend_tensor_set", "ggml_backend_tensor_set_async", "ggml_gen_hadamard", "ggml_backend_tensor_copy", "ggml_backend_tensor_copy_async", "ggml_backend_synchronize", "ggml_backend_sched_synchronize", "llama_context::synchronize"] {
+    for name in [
+        "llm_graph_result::set_inputs",
+        "llama_set_abort_callback",
+        "ggml_backend_tensor_set",
+        "ggml_backend_tensor_set_async",
+        "ggml_gen_hadamard",
+        "ggml_backend_tensor_copy",
+        "ggml_backend_tensor_copy_async",
+        "ggml_backend_synchronize",
+        "ggml_backend_sched_synchronize",
+        "llama_context::synchronize",
+    ] {
         machine.provide(name, |_, _, _| void());
     }
 }
@@ -277,7 +292,7 @@ fn provide_header(machine: &mut Machine<'_>, header: &Rc<Header>) {
             };
             if name == "get_key_or_arr" {
                 // One number for every layer.
-                let Value::List(list) = to.borrow().clone() else { 
+                let Value::List(list) = to.borrow().clone() else {
                     machine.store(to, value, machine.here())?;
                     return Ok(Slot::Value(Value::bool(true)));
                 };
@@ -318,7 +333,8 @@ fn key(machine: &mut Machine<'_>, header: &Header, key: Option<&Slot>) -> Run<Op
         Some(Value::Str(text)) => Ok(Some(text.to_string())),
         Some(Value::Int(number, _)) => {
             let Some(Fact::Text(name)) = header.facts.get("general.architecture") else { return Ok(None) };
-            let arch = machine.call_named("llm_arch_from_string", vec![Slot::Value(Value::Str(name.as_str().into()))])?;
+            let arch =
+                machine.call_named("llm_arch_from_string", vec![Slot::Value(Value::Str(name.as_str().into()))])?;
             let Some(ty) = machine.class_ty("LLM_KV") else { return machine.lost("LLM_KV") };
             let object = machine.make(&ty, vec![arch])?;
             let name = machine.call_method_named(&place(object), "(", vec![Slot::Value(Value::int(number))])?.read();
@@ -371,10 +387,26 @@ fn provide_tensors(machine: &mut Machine<'_>, header: &Rc<Header>, host: &Rc<Hos
             return Ok(Slot::Value(known.clone()));
         }
         let ne = if same { dims.clone() } else { wanted };
-        let list = Value::list(ne.iter().map(|dim| Value::Int(*dim, cxx::IntTy::I64)).collect(), cxx::whole::Ty::Int(cxx::IntTy::I64));
+        let list = Value::list(
+            ne.iter().map(|dim| Value::Int(*dim, cxx::IntTy::I64)).collect(),
+            cxx::whole::Ty::Int(cxx::IntTy::I64),
+        );
         let count = Value::int(ne.len() as i64);
         let given = vec![Value::int(*kind), count, list, gpu].into_iter().map(Slot::Value).collect();
         let tensor = machine.call_named("wk_tensor", given)?.read();
+        // The tree's table of types must agree with the format of the file.
+        let stride = match &tensor {
+            Value::Ptr(held) => machine.field(held, "nb")?.borrow().clone(),
+            _ => Value::Void,
+        };
+        let stride = match stride {
+            Value::List(list) => list.at(0).and_then(|first| first.borrow().number()),
+            _ => None,
+        };
+        let block = gguf::TensorType(u32::try_from(*kind).unwrap_or(u32::MAX)).block();
+        if stride.is_none() || block.map(|(_, size)| size as i64) != stride {
+            return machine.lost(format!("{name} {stride:?}"));
+        }
         let named = vec![Slot::Value(tensor.clone()), Slot::Value(Value::Str(name.into()))];
         machine.call_named("ggml_set_name", named)?;
         made.borrow_mut().insert(key, tensor.clone());

@@ -18,10 +18,19 @@ pub enum BuildError {
     /// The tree has no program of this kind.
     NoProgram,
     Unreadable(String),
-    NotFollowed { at: String, what: String },
-    Ended { at: String, code: String },
+    NotFollowed {
+        at: String,
+        what: String,
+    },
+    Ended {
+        at: String,
+        code: String,
+    },
     /// Tensors of the file that the program did not ask for.
-    Unclaimed { count: usize, first: String },
+    Unclaimed {
+        count: usize,
+        first: String,
+    },
 }
 
 say::worded! { BuildError {
@@ -37,13 +46,8 @@ const HOST: &str = "whichkernel-host.cpp";
 /// Calls and expressions of the program nest deeply.
 const STACK: usize = 1 << 30;
 
-static LLAMA: Vocabulary = Vocabulary {
-    kept: KEPT,
-    units: &["c", "cpp"],
-    beside: &["cpp", "c"],
-    own_header: ".none",
-    ..Vocabulary::PLAIN
-};
+static LLAMA: Vocabulary =
+    Vocabulary { kept: KEPT, units: &["c", "cpp"], beside: &["cpp", "c"], own_header: ".none", ..Vocabulary::PLAIN };
 
 const KEPT: &[&str] = &[
     "GGML_ASSERT",
@@ -133,7 +137,21 @@ fn build_here(tree: &Tree, gguf: &Gguf, columns: i64, positions: i64) -> Result<
     let mut machine = Machine::new(units, &sources);
     machine.within = |path| {
         let own = path.contains("/src/") || path.starts_with("src/");
-        let foreign = ["ggml-cuda", "ggml-vulkan", "ggml-metal", "ggml-cpu", "ggml-sycl", "ggml-opencl", "ggml-cann", "ggml-rpc", "ggml-hexagon", "ggml-webgpu", "tests/", "tools/", "examples/"];
+        let foreign = [
+            "ggml-cuda",
+            "ggml-vulkan",
+            "ggml-metal",
+            "ggml-cpu",
+            "ggml-sycl",
+            "ggml-opencl",
+            "ggml-cann",
+            "ggml-rpc",
+            "ggml-hexagon",
+            "ggml-webgpu",
+            "tests/",
+            "tools/",
+            "examples/",
+        ];
         own && !foreign.iter().any(|name| path.contains(name))
     };
     machine.ignored = IGNORED;
@@ -177,7 +195,13 @@ fn units(sources: &WithHost<'_>, root: &str) -> Result<Units, LoadError> {
     .to_vec();
     let mut units = Units::new(&LLAMA, &defines)?;
     let first = ["ggml/src/ggml.c", "ggml/src/ggml-alloc.c", "ggml/src/ggml-backend.cpp"];
-    let own = ["src/llama-impl.cpp", "src/llama-arch.cpp", "src/llama-hparams.cpp", "src/llama-model.cpp", "src/llama-graph.cpp"];
+    let own = [
+        "src/llama-impl.cpp",
+        "src/llama-arch.cpp",
+        "src/llama-hparams.cpp",
+        "src/llama-model.cpp",
+        "src/llama-graph.cpp",
+    ];
     let then = ["src/llama-context.cpp", "src/llama-batch.cpp", "src/llama-kv-cache.cpp", "src/llama.cpp"];
     for path in first.iter().chain(&own).chain(&then) {
         let path = format!("{root}{path}");
