@@ -38,7 +38,7 @@ cc -O1 -o "$dir/launcher" "$dir/launcher.c" -ldl
 "$dir/launcher" "$dir/libamdhip64.so.6" "$rate" &
 launcher=$!
 port=$((20000 + RANDOM % 20000))
-WHICHKERNEL_CACHE=$dir/cache "$program" agent --listen "127.0.0.1:$port" --for "$((seconds + 5))s" 2> "$dir/log" &
+MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 WHICHKERNEL_CACHE=$dir/cache "$program" agent --listen "127.0.0.1:$port" --for "$((seconds + 5))s" 2> "$dir/log" &
 agent=$!
 python3 - "$port" "$seconds" "$agent" <<'PY'
 import re, sys, time, urllib.request

@@ -69,7 +69,8 @@ impl Watcher {
         }
         self.work(tally);
         self.resolver.look(&self.queue, &mut self.window);
-        self.attached.sample_returns(self.queue.last_new())?;
+        // Launches that are only counted are not in the queue; the rate of the kernel's counter decides.
+        self.attached.sample_returns(Some(self.queue.last_new))?;
         self.attached.sample_outer(false)
     }
 
