@@ -180,7 +180,7 @@ fn what_nobody_waited_for_is_launched_and_what_was_killed_is_kept() {
 #[test]
 fn a_full_ring_costs_dispatches_and_says_so() {
     let Some(stage) = Stage::new("ring") else { return };
-    let room = Room { ring: 1 << 16, counts: 64 };
+    let room = Room { ring: 1 << 16, counts: 64, ..Room::default() };
     let watched = from_the_start(&stage, "many", Options { room, ..Options::default() });
     let (tally, account) = (&watched.tally, &watched.account);
     assert!(tally.lost > 0 && tally.launches() < 30_000, "{} {}", tally.lost, tally.launches());

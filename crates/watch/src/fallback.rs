@@ -112,6 +112,12 @@ impl Fallback {
         stamped.collect()
     }
 
+    /// The signs since the last call, which are then forgotten.
+    pub fn take(&mut self) -> Vec<(Sign, Heard)> {
+        self.news.clear();
+        std::mem::take(&mut self.signs).into_iter().collect()
+    }
+
     pub fn signs(&self) -> impl Iterator<Item = (&Sign, &Heard)> {
         self.signs.iter()
     }

@@ -34,6 +34,7 @@ pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
             Kind::Wheel => wheel(artifact, work, &unpacked)?,
             Kind::Crate => krate(artifact, work, &unpacked)?,
             Kind::DebianSource => crate::debian::source(artifact, work, &unpacked)?,
+            Kind::Debian => crate::debian::packages(artifact, work, &unpacked)?,
             Kind::Runtime => return Err(FetchError::NoRegistry { artifact: artifact.name() }),
         }
         Ok(unpacked)

@@ -22,6 +22,8 @@ pub enum Kind {
     Crate,
     /// The upstream sources of a package from Debian sid.
     DebianSource,
+    /// From Debian's sid: binary packages, unpacked. They are not installed, so nothing of the system changes.
+    Debian,
     /// A tree created by `whichkernel runtime fetch`, with exactly these parts and targets.
     Runtime,
 }
@@ -41,7 +43,7 @@ pub struct Artifact {
     pub parts: Vec<String>,
     #[serde(default)]
     pub targets: Vec<String>,
-    /// Packages of a runtime whose archives are kept too, in `debs/`.
+    /// For a runtime: packages whose archives are kept too, in `debs/`. For binary packages: their names.
     #[serde(default)]
     pub debs: Vec<String>,
     /// Paths that tests need: if one is missing, the fetch has failed.
@@ -117,6 +119,7 @@ struct File {
     krate: Vec<Artifact>,
     #[serde(rename = "debian-source")]
     debian_source: Vec<Artifact>,
+    debian: Vec<Artifact>,
     runtime: Vec<Artifact>,
 }
 
@@ -128,5 +131,6 @@ pub fn manifest() -> Vec<Artifact> {
     let file: File = toml::from_str(include_str!("../manifest.toml")).expect("dev/test-artifacts/manifest.toml");
     let of = |list: Vec<Artifact>, kind: Kind| list.into_iter().map(move |artifact| Artifact { kind, ..artifact });
     let registries = of(file.wheel, Kind::Wheel).chain(of(file.krate, Kind::Crate));
-    registries.chain(of(file.debian_source, Kind::DebianSource)).chain(of(file.runtime, Kind::Runtime)).collect()
+    let debian = of(file.debian_source, Kind::DebianSource).chain(of(file.debian, Kind::Debian));
+    registries.chain(debian).chain(of(file.runtime, Kind::Runtime)).collect()
 }
