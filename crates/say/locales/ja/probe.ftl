@@ -90,6 +90,7 @@ probe-lane = レーン { $name }（{ $variables }）: { $server }、{ $command }
 probe-lane-no-answer = （応答なし）
 probe-lanes-p = 比は、基準のレーンに対する所要時間の比です（括弧内は { $share } % 信頼区間）。p は、この表の比較全体で、偶然だけでこれ以上の差が出る確率です。{ $limit } 未満の場合に差があるとします。「有意差なし」は「同じ」という意味ではありません。
 probe-lanes-noise = 各レーンのサーバーを { $starts } 回起動し、1 回の起動を 1 つの測定値とします。ばらつきは起動間で { $between } %、同じ起動の中で { $within } % です。この条件の比較 5 回のうち 4 回で、どの長さでも { $smallest } % の差を検出できます。10 % の差の検出には { $needed } 回の起動が必要です（--repeat）。
+probe-lanes-differs = { $lane }、{ $tokens } トークン: { $differs }
 probe-lanes-one-start = 各レーン 1 回の起動では差を検出できません。--repeat を指定してください。
 probe-lane-start = レーン { $name }、起動 { $round } / { $rounds }
 probe-lanes-needed = { $done } 回起動した時点の見積もり: 起動間のばらつきから、5 回中 4 回の比較で 10 % の差を検出するには各レーン { $needed } 回の起動が必要です。{ $planned } 回まで測定します。
