@@ -34,19 +34,18 @@ pub fn fronts(found: &Facts) -> Vec<(&Process, &Address)> {
 
 /// The command for a word that is not an address: a port, a server's name, a model file, or a model of Ollama's.
 fn meant(word: &str) -> Option<CommandLine> {
-    let command = |text, word: String| Some(CommandLine::new(text, [word]));
     if let Ok(port) = word.parse::<u16>() {
-        return command("whichkernel why {}", format!("http://127.0.0.1:{port}"));
+        return Some(CommandLine::new("whichkernel why {}", [format!("http://127.0.0.1:{port}")]));
     }
     if word.ends_with(".gguf") {
-        return command("whichkernel why --model {} --gpu CARD", word.to_owned());
+        return Some(CommandLine::new("whichkernel why --model {} --gpu CARD", [word]));
     }
     match ["ollama", "llama-server", "vllm"].into_iter().find(|name| word.eq_ignore_ascii_case(name)) {
-        Some(name) => command("whichkernel why --name {}", name.to_owned()),
+        Some(name) => Some(CommandLine::new("whichkernel why --name {}", [name])),
         // `llama3.1:8b`: no port begins with a digit and ends with a letter.
         None => {
             let (name, tag) = word.split_once(':')?;
-            let model = !name.is_empty() && !name.contains('/') && tag.parse::<u16>().is_err() && !tag.is_empty();
+            let model = !name.is_empty() && !word.contains('/') && tag.parse::<u16>().is_err() && !tag.is_empty();
             model.then(|| CommandLine::new("whichkernel why --name {}", ["ollama"]))
         }
     }
