@@ -135,7 +135,7 @@ impl RecordContext<'_> {
             let why = match file.targets.as_slice() {
                 [] => say!("missed-targets-unread"),
                 targets => {
-                    say!("missed-other-targets", targets = targets.join(", "), target = self.profile.processor())
+                    say!("missed-other-targets", targets, target = self.profile.processor())
                 }
             };
             let what = say!("missed-launches-in", count = file.launches, file = file.file);

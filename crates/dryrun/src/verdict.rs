@@ -154,7 +154,7 @@ impl Run<'_> {
         }
         if events.after_time > 0 {
             let who: Vec<&str> = events.timed.keys().map(String::as_str).collect();
-            let what = say!("dryrun-left-timed", who = who.join(", "));
+            let what = say!("dryrun-left-timed", who);
             basis = basis.without(what, Some(events.after_time), LeftOutWhy::Undetermined);
         }
         for (call, count) in &events.unsupported {

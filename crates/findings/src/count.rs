@@ -29,7 +29,7 @@ pub fn no_kernel_in(files: &[PathBuf], target: Option<&TargetId>, filter: &NameF
 
 fn none_matches((names, whole): (BTreeSet<String>, bool), filter: &NameFilter) -> say::Error {
     let near = filter.nearest(names.iter().map(String::as_str));
-    let near = (!near.is_empty()).then(|| say!("command-hint-near-it", near = near.join(", ")));
+    let near = (!near.is_empty()).then(|| say!("command-hint-near-it", near));
     let rest = (!whole).then(|| say!("command-as-far-as-read"));
     error!("command-no-kernel", count = names.len(), filter = filter.text(), rest, near)
 }
@@ -49,7 +49,7 @@ pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &File
     let file = path.display().to_string();
     let taken =
         target.and_then(|target| Arch::parse(target).ok()?.takes(there.iter().copied()).map(|taken| taken.code));
-    let (there, modules) = (there.join(", "), thousands(report.modules.len() as u64));
+    let modules = thousands(report.modules.len() as u64);
     let why = groups.unread.first().map(|unread| unread.why.clone());
     match (groups.unread.is_empty(), target, taken) {
         (false, ..) => error!("isa-not-read", file, why),

@@ -71,7 +71,7 @@ impl Select {
         let there: Vec<&str> = targets.keys().map(String::as_str).collect();
         let taken = arch.takes(there.iter().copied()).map(|taken| taken.code);
         let hint = taken.map(|code| say!("command-hint-takes", code));
-        bail!("command-no-own-code", arch = arch.to_string(), hint, there = there.join(", "))
+        bail!("command-no-own-code", arch = arch.to_string(), hint, there)
     }
 }
 

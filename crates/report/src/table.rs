@@ -125,6 +125,12 @@ impl Table {
         self.columns.iter().enumerate().map(of).collect()
     }
 
+    /// The table without one of its columns.
+    pub fn without(mut self, key: &str) -> Table {
+        self.leave_out(key);
+        self
+    }
+
     fn leave_out(&mut self, key: &str) {
         let Some(at) = self.columns.iter().position(|column| column.key == key) else { return };
         self.columns.remove(at);

@@ -29,7 +29,7 @@ pub enum NoModel {
 }
 
 say::worded! { NoModel {
-    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there = there.join(", ")),
+    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there),
     Empty => "server-empty",
     Unknown { model, said } => "server-unknown" (model = format!("{model:?}"), said),
 }}
@@ -140,6 +140,6 @@ impl Who {
             }
             () => say!("server-stranger-said", said = said(first)),
         };
-        say!("server-stranger", to = at.to, seen = seen.join(", "), why)
+        say!("server-stranger", to = at.to, seen, why)
     }
 }

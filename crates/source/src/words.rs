@@ -62,10 +62,11 @@ impl Words {
                 only(&mut gpu, word.clone())?;
             } else if resolve(word).is_some() {
                 only(&mut version, word.clone())?;
-            } else if let Some(found) = in_model_name(word) {
+            } else if let Some(found) = in_model_name(word).or_else(|| without_marks(word)) {
                 only(&mut kind, found)?;
             } else {
-                nearest(word, gpu.as_deref())?;
+                let card = || self.words.iter().find(|word| Device::find(word).is_ok()).map(String::as_str);
+                nearest(word, gpu.as_deref().or_else(card))?;
                 bail!("command-explain-unknown", word = format!("{word:?}"), hint = hint(word, &around.terms()));
             }
         }
@@ -156,6 +157,13 @@ fn in_model_name(word: &str) -> Option<String> {
     all.sort_by_key(|kind| std::cmp::Reverse(kind.len()));
     let model = word.contains(':') || name.ends_with(".GGUF");
     all.into_iter().find(|kind| model && name.contains(kind) && types(kind).is_some()).map(str::to_owned)
+}
+
+/// `iq4xs`, `q4-k-m`: a type without its underscores, or with others.
+fn without_marks(word: &str) -> Option<String> {
+    let plain = |text: &str| text.replace(['_', '-'], "").to_ascii_uppercase();
+    let mut all = gguf::file_types().chain(gguf::TensorType::weights().filter_map(gguf::TensorType::known_name));
+    all.find(|kind| plain(kind) == plain(word) && types(kind).is_some()).map(str::to_owned)
 }
 
 /// The likely meaning of a misspelled word, with a command that works.
@@ -252,6 +260,9 @@ mod tests {
         assert_eq!(in_model_name("qwen2.5:7b-instruct-q8_0").as_deref(), Some("Q8_0"));
         assert_eq!(in_model_name("Llama-3.1-8B-Q4_K_M.gguf").as_deref(), Some("Q4_K_M"));
         assert_eq!(in_model_name("llama3.1:8b"), None);
+        let spelled = ["iq4xs", "q4km", "q8-0", "xs", "9070"].map(without_marks);
+        let known = [Some("IQ4_XS"), Some("Q4_K_M"), Some("Q8_0"), None, None];
+        assert_eq!(spelled, known.map(|name| name.map(str::to_owned)));
     }
 
     #[test]

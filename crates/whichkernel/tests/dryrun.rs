@@ -422,3 +422,38 @@ fn launched(card: &Value) -> Vec<Value> {
     };
     card.as_array().expect("launches").iter().map(without).collect()
 }
+
+/// `why --model` says how to make a dry run, then uses the recorded one, and names another model's as such.
+#[test]
+fn why_without_a_server_uses_the_recorded_dry_run() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let (ledger, model) = (home.path().join("ledger").display().to_string(), home.path().join("m.gguf"));
+    let (file, other) = (model.display().to_string(), home.path().join("n.gguf").display().to_string());
+    let made = run(&["skeleton", "qwen2-7b", "--type", "Q4_K", "--no-words", "-o", &file]);
+    assert_eq!(made.status.code(), Some(0), "{}", words(&made));
+    std::fs::hard_link(&model, &other).expect("a second name");
+    let why = |file: &str, more: &[&str]| {
+        let ask = ["why", "--model", file, "--gpu", "gfx1100", "--ledger", &ledger];
+        run(&[&ask[..], more].concat())
+    };
+    let before = json(&why(&file, &["--format", "json"]));
+    let next = before["next"].as_str().unwrap_or_default();
+    assert!(before["dry_run"].is_null() && next.starts_with("whichkernel dryrun --gpu"), "{before:#}");
+    assert!(next.ends_with("--record"), "{next}");
+    let ask = ["dryrun", "--gpu", "gfx1100", "--model", &file, "--columns", "1,8,64,512", "--record"];
+    let done = run(&[&ask[..], &["--ledger", &ledger]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", words(&done));
+    let after = json(&why(&file, &["--format", "json"]));
+    let found = &after["dry_run"];
+    assert_eq!((&found["model"], &found["same_model"]), (&"m.gguf".into(), &true.into()), "{found:#}");
+    let paths: Vec<_> = found["rows"].as_array().expect("rows").iter().map(|row| row["columns"].as_u64()).collect();
+    assert_eq!(paths, [1, 8, 64, 512].map(Some), "{found:#}");
+    assert_ne!(after["next"], before["next"], "it was just run");
+    let shown = text(&why(&file, &[]));
+    assert!(shown.contains("Dry run") && shown.contains("of m.gguf in debian-sid"), "{shown}");
+    let foreign = json(&why(&other, &["--format", "json"]));
+    assert_eq!(foreign["dry_run"]["same_model"], false, "{foreign:#}");
+}

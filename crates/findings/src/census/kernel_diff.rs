@@ -33,7 +33,7 @@ pub struct Several {
     pub targets: Vec<String>,
 }
 
-say::worded! { struct Several { file, targets } => "observe-several" (file, targets = targets.join(", ")) }
+say::worded! { struct Several { file, targets } => "observe-several" (file, targets) }
 
 impl Side {
     /// Creates a side from a census grouped by kernel; `bundle` restricts it to that bundle.

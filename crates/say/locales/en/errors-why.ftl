@@ -1,6 +1,7 @@
 why-no-server = no server found on this machine. Specify one with `whichkernel why URL`, or a model file with `whichkernel why --model FILE --gpu CARD`
 why-several = several servers are running here; specify one: { $list }
 why-no-process = no server with the process ID { $pid } is running here
+why-typed = { $given } is not an address. Try: { $command }
 why-no-name = no running server has the name { $name }
 why-no-answer = { $url } does not answer: { $why }
 why-needs-gpu = { $path } needs a card: whichkernel why --model { WORD($path) } --gpu rx-9070-xt

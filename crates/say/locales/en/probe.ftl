@@ -93,6 +93,7 @@ probe-lane = Lane { $name } ({ $variables }): { $server }; { $command }
 probe-lane-no-answer = (no response)
 probe-lanes-p = Ratio: the time of this lane divided by that of the first, with its { $share } % confidence interval. p: the probability of a difference this large by chance, over all these comparisons; a difference is reported below { $limit }. "No difference detected" does not mean "equal".
 probe-lanes-noise = Each lane's server had { COUNT($starts, "start", "starts") }, and each start counts once. Times vary by { $between } % between starts and by { $within } % within one start. Four of five such comparisons detect a difference of { $smallest } % at every length; for 10 %, { COUNT($needed, "start is", "starts are") } needed (--repeat).
+probe-lanes-differs = { $lane }, { COUNT($tokens, "token", "tokens") }: { $differs }
 probe-lanes-one-start = With one start per lane, no difference can be detected: use --repeat.
 probe-lane-start = lane { $name }, start { $round } of { $rounds }
 probe-lanes-needed = After { COUNT($done, "start", "starts") }: at this noise between starts, { COUNT($needed, "start of each lane is", "starts of each lane are") } needed to detect a difference of 10 % in four of five comparisons; { COUNT($planned, "start is", "starts are") } planned.

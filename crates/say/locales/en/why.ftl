@@ -49,6 +49,8 @@ why-missing-cpu-peak = the peak rate of the CPU
 why-missing-path = the path for prompts
 why-missing-card = the card
 why-unit-measured = Tokens per second; median of { COUNT($runs, "request", "requests") } of { $prompt } + { COUNT($answer, "token", "tokens") }.
+why-unit-few = Only { $answered } of { COUNT($requests, "request", "requests") } gave a speed, too few for a measurement.
+why-unit-failed = The others: { $why }
 why-unit-arithmetic = The limits are computed upper bounds, not targets; no cause was found for the remaining gap.
 why-unit-none = Nothing was run. Limits are for a context of { COUNT($tokens, "token", "tokens") }.
 why-unmeasured = Speed not measured: { $why }
@@ -72,6 +74,10 @@ why-nothing-left = every check on the list was made
 
 why-columns-one = { COUNT($columns, "token", "tokens") }
 why-columns-range = { $from }-{ COUNT($to, "token", "tokens") }
+why-label-dry-run = Dry run
+why-dry-run-group = { $columns }: { $path }
+why-dry-run = { $groups } ({ $kind } of { $model } in { $runtime }, { $date })
+why-dry-run-differs = { $groups } ({ $kind } of { $model } in { $runtime }, { $date }). The rules choose another path for { $differs } tokens; the dry run is the stronger evidence
 why-memory-plan-buffers = weights { $weights } GiB + KV { $kv } MiB per token, of { $vram } GiB; compute buffers not counted
 
 why-partial-offload = { $cpu } of { $of } layers run on the CPU
@@ -116,10 +122,13 @@ why-reason-layers = the command line requests { COUNT($layers, "layer", "layers"
 why-reason-build = the program was built without a GPU backend, or its package is missing
 why-reason-newer = since { $version } ({ $date }) llama.cpp uses { $path } here; this build is older
 why-reason-coopmat = the Vulkan driver does not offer cooperative matrices for this card, or ggml was compiled without them
+why-reason-vulkan = the Vulkan backend is the better path here, if the driver offers cooperative matrices: it compiles its own code for the card's matrix units
+why-reason-vulkan-target = the Vulkan backend needs no code for the card in a library: the driver compiles it
 why-reason-slots = { COUNT($slots, "slot", "slots") } of { COUNT($each, "token", "tokens") } each
 why-reason-idle = the link width is fixed when the machine starts
 
 why-cost-decode = decode at most { $now } t/s instead of { $instead } (computed)
+why-cost-scores = prefill at most { $low } to { $high } t/s instead of { $instead } (computed), depending on the tokens in the context (up to { $full }): the attention scores of one layer, { $small } to { $large } MiB, pass through memory. Slow kernels are not counted, so it can be more
 why-cost-unknown = unknown
 why-cost-measure = unknown; measure it with --fix { $n } --measure
 why-cost-maybe-none = unknown, possibly none
@@ -198,7 +207,8 @@ why-unchecked-version = the server reports no known version
 why-unchecked-card = the card is unknown: specify --gpu CARD
 why-unchecked-rules = no rules for this target and type: run whichkernel source TREE
 why-unchecked-census = this needs the library's instructions
-why-unchecked-measure = this needs a measurement
+why-unchecked-measure = needs a measurement with a server of each
+why-unchecked-backend-blas = HIP unpacks the weights for BLAS, Vulkan multiplies them packed; which one is faster needs a measurement with a server of each
 why-unchecked-metrics = llama-server counts requests only with --metrics
 
 why-plan-title = Fix { $n }: { $what }

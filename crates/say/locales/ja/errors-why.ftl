@@ -1,6 +1,7 @@
 why-no-server = このマシンで動作中のサーバーが見つかりません。`whichkernel why URL` でサーバーを、`whichkernel why --model FILE --gpu CARD` でモデルファイルを指定してください
 why-several = 複数のサーバーが動作しています。1 つを指定してください: { $list }
 why-no-process = プロセス ID { $pid } のサーバーは動作していません
+why-typed = { $given } はアドレスではありません。次のコマンドを試してください: { $command }
 why-no-name = { $name } という名前のサーバーは動作していません
 why-no-answer = { $url } が応答しません: { $why }
 why-needs-gpu = { $path } にはカードの指定が必要です: whichkernel why --model { WORD($path) } --gpu rx-9070-xt

@@ -90,6 +90,7 @@ probe-lane = レーン { $name }（{ $variables }）: { $server }、{ $command }
 probe-lane-no-answer = （応答なし）
 probe-lanes-p = 比は、基準のレーンに対する所要時間の比です（括弧内は { $share } % 信頼区間）。p は、偶然だけでこれほどの差が出る確率で、この表の比較全体について求めています。{ $limit } 未満なら差があるとみなします。「有意差なし」は「同じ」という意味ではありません。
 probe-lanes-noise = 各レーンのサーバーを { $starts } 回起動し、1 回の起動を 1 つの測定値とします。ばらつきは起動間で { $between } %、同じ起動の中で { $within } % です。このような比較では、5 回に 4 回の割合で、どの長さでも { $smallest } % の差を検出できます。10 % の差の検出には { $needed } 回の起動が必要です（--repeat）。
+probe-lanes-differs = { $lane }、{ $tokens } トークン: { $differs }
 probe-lanes-one-start = 各レーン 1 回の起動では差を検出できません。--repeat を指定してください。
 probe-lane-start = レーン { $name }、起動 { $round } / { $rounds }
 probe-lanes-needed = { $done } 回起動した時点の見積もり: 起動間のばらつきから、10 % の差を 5 回に 4 回の割合で検出するには、各レーンで { $needed } 回の起動が必要です。予定は { $planned } 回です。

@@ -49,6 +49,8 @@ why-missing-cpu-peak = CPU のピーク
 why-missing-path = プロンプトの経路
 why-missing-card = カード
 why-unit-measured = 単位はトークン/秒。{ $prompt } + { $answer } トークンのリクエスト { $runs } 回の中央値。
+why-unit-few = 速度が得られたリクエストは { $requests } 回中 { $answered } 回のみで、測定としては不十分です。
+why-unit-failed = 残りのリクエスト: { $why }
 why-unit-arithmetic = 上限は計算値であり、目標値ではありません。残りの差の原因は見つかっていません。
 why-unit-none = 何も実行していません。上限はコンテキストが { $tokens } トークンの場合の値です。
 why-unmeasured = 速度は未測定: { $why }
@@ -72,6 +74,10 @@ why-nothing-left = 一覧の項目はすべて確認済み
 
 why-columns-one = { $columns } トークン
 why-columns-range = { $from }-{ $to } トークン
+why-label-dry-run = ドライラン
+why-dry-run-group = { $columns } は { $path }
+why-dry-run = { $groups }（{ $model } の { $kind }、{ $runtime }、{ $date }）
+why-dry-run-differs = { $groups }（{ $model } の { $kind }、{ $runtime }、{ $date }）。{ $differs } トークンでは規則の選ぶ経路と異なります。根拠として強いのはドライランのほうです
 why-memory-plan-buffers = 重み { $weights } GiB + KV 1 トークンあたり { $kv } MiB / { $vram } GiB。計算バッファは含まず
 
 why-partial-offload = { $of } 層中 { $cpu } 層が CPU で動作
@@ -116,10 +122,13 @@ why-reason-layers = コマンドラインで GPU に { $layers } 層を指定
 why-reason-build = GPU バックエンドなしのビルド、またはパッケージの不足
 why-reason-newer = { $version }（{ $date }）以降の llama.cpp は { $path } を使用。このビルドはそれより古い
 why-reason-coopmat = Vulkan ドライバーがこのカードで協調行列（cooperative matrix）を提供していないか、ggml が対応なしでビルドされている
+why-reason-vulkan = ドライバーが協調行列を提供していれば、ここでは Vulkan バックエンドのほうが適している（カードの行列演算器向けのコードを自身でコンパイルするため）
+why-reason-vulkan-target = Vulkan バックエンドなら、ドライバーがコンパイルするため、ライブラリにカード向けのコードは不要
 why-reason-slots = { $each } トークンのスロットが { $slots } 個
 why-reason-idle = リンク幅は起動時に決定
 
 why-cost-decode = デコードは { $instead } t/s ではなく最大 { $now } t/s（計算値）
+why-cost-scores = プリフィルは { $instead } t/s ではなく最大 { $low }〜{ $high } t/s（計算値。コンテキスト内のトークン数（最大 { $full }）による）。1 層分のアテンションスコア（{ $small }〜{ $large } MiB）がメモリを経由するため。カーネル自体の遅さは含まないので、実際の影響はこれより大きいことがあります
 why-cost-unknown = 不明
 why-cost-measure = 不明。--fix { $n } --measure で測定可能
 why-cost-maybe-none = 不明。影響なしの場合もある
@@ -195,7 +204,8 @@ why-unchecked-version = サーバーが既知のバージョンを示さない
 why-unchecked-card = カード不明: --gpu CARD
 why-unchecked-rules = このターゲットと型の規則なし: whichkernel source TREE
 why-unchecked-census = ライブラリの命令の確認が必要
-why-unchecked-measure = 測定が必要
+why-unchecked-measure = 両方のサーバーでの測定が必要
+why-unchecked-backend-blas = HIP は BLAS のために重みを展開し、Vulkan は量子化されたまま計算する。どちらが速いかは両方のサーバーでの測定が必要
 why-unchecked-metrics = llama-server は --metrics を付けた場合のみリクエストを計数
 
 why-plan-title = 対処 { $n }: { $what }

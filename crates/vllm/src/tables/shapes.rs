@@ -51,7 +51,7 @@ pub enum ShapeError {
 }
 
 say::worded! { ShapeError {
-    Architecture { kind } => "vllm-shape-architecture" (kind = kind, known = KNOWN.join(", ")),
+    Architecture { kind } => "vllm-shape-architecture" (kind, known = KNOWN),
     Field { name } => "vllm-shape-field",
     Quantization { name } => "vllm-shape-quantization",
     Parallel { name, ranks } => "vllm-shape-parallel",

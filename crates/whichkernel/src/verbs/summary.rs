@@ -81,7 +81,8 @@ fn none(found: &Conclusion, key: &str, context: &Context) -> String {
         Reach::Alone => {
             let places = found.of().collect::<Vec<_>>().join(", ");
             let spots: Vec<String> = found.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
-            let args = [("what", lang.text(key).into()), ("places", places.into()), ("spots", spots.join(", ").into())];
+            let args =
+                [("what", lang.text(key).into()), ("places", places.into()), ("spots", lang.list(&spots).into())];
             lang.text_with("summary-none-alone", &args)
         }
         _ => conclusion_text(lang, found),
@@ -172,7 +173,7 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
         Reach::Alone => "summary-path-seen-alone",
         _ => "summary-path-seen-part",
     };
-    let args = [("seen", seen.join(", ").into()), ("type", here.types.first().cloned().unwrap_or_default().into())];
+    let args = [("seen", lang.list(&seen).into()), ("type", here.types.first().cloned().unwrap_or_default().into())];
     Ok(Some(lang.text_with(key, &args)))
 }
 

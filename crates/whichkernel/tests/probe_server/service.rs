@@ -168,3 +168,55 @@ ls config/systemd/user run/systemd/user 2>/dev/null >after.txt; true"#,
     assert!(said.contains("failed 2"), "{said}");
     assert!(!home.text("after.txt").contains("whichkernel"), "{}", home.text("after.txt"));
 }
+
+/// A service of the system, with a stand-in for systemctl: no second manager of a whole system can run beside this machine's files
+/// (its first act is to empty /tmp). The drop-ins go below /etc and /run, and nothing of them is left after `--undo`.
+#[test]
+fn a_service_of_the_system_keeps_its_drop_in_below_etc() {
+    let Some(home) = Home::new("-ub 1") else { return };
+    let stub = include_str!("systemctl.sh").replace("@STATE@", &home.dir.path().display().to_string());
+    std::fs::write(home.path("systemctl"), stub).expect("written");
+    std::fs::set_permissions(home.path("systemctl"), std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let text = format!(
+        r#"set -u
+mount --make-rprivate /
+mount -t tmpfs tmpfs /run/systemd && mkdir -p /run/systemd/system
+mount -t tmpfs tmpfs /etc/systemd/system
+export HOME={home} WHICHKERNEL_LEDGER={home}/ledger
+cd {home}
+cp config/systemd/user/llama.service /etc/systemd/system/
+mount --bind systemctl "$(command -v systemctl)"
+systemctl start llama
+answers() {{ for i in $(seq 600); do {tool} why http://127.0.0.1:{port} --passive >/dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }}
+words() {{ tr '\0' ' ' </proc/$(cat main.pid)/cmdline; }}
+answers || {{ echo "the service never answered"; cat service.log; exit 9; }}
+words >before.txt
+{tool} why http://127.0.0.1:{port} --fix 1 --measure --yes --repeat 8 --format json >kept.json; echo "kept $?"
+words >kept.txt
+ls /etc/systemd/system/llama.service.d >etc.txt
+ls /run/systemd/system >run.txt
+{tool} why --undo 1 --yes --format json >undone.json; echo "undone $?"
+words >undone.txt
+ls /etc/systemd/system >after.txt
+systemctl stop llama
+"#,
+        home = home.dir.path().display(),
+        port = home.port,
+        tool = env!("CARGO_BIN_EXE_whichkernel"),
+    );
+    std::fs::write(home.path("run.sh"), text).expect("written");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "bash"]).arg(home.path("run.sh"));
+    let output = command.output().expect("run");
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}");
+    let run = &home.json("kept.json")["fix_run"];
+    assert_eq!((&run["outcome"], &run["state"]), (&"faster".into(), &"kept".into()), "{run:#}\n{said}");
+    assert_eq!(home.text("kept.txt").replace("-ub 512", "-ub 1"), home.text("before.txt"), "{said}");
+    assert_eq!(home.text("etc.txt").trim(), "50-whichkernel.conf");
+    assert_eq!(home.text("run.txt").trim(), "", "nothing of the measurement is left");
+    assert!(home.text("calls.txt").lines().all(|line| !line.contains("--user")), "{}", home.text("calls.txt"));
+    assert!(said.contains("undone 0"), "{said}");
+    assert_eq!(home.text("undone.txt"), home.text("before.txt"));
+    assert_eq!(home.text("after.txt").trim(), "llama.service", "the drop-in's directory is gone");
+}

@@ -97,7 +97,7 @@ impl Show for Terms {
     }
 
     fn text(&self, context: &Context) -> String {
-        let text = context.lang.text_with("glossary-list", &[("terms", self.terms.join(", ").into())]);
+        let text = context.lang.text_with("glossary-list", &[("terms", context.lang.list(&self.terms).into())]);
         let lines = report::wrap(&text, context.width.unwrap_or(usize::MAX));
         format!("{}\n", lines.join("\n"))
     }

@@ -99,7 +99,7 @@ impl Show for Built {
             ("defines", self.defines.join(" ").into()),
             ("compiler", self.compiler.as_str().into()),
             ("hip", self.headers.as_str().into()),
-            ("tools", self.tools.join(", ").into()),
+            ("tools", context.lang.list(&self.tools).into()),
         ];
         let next = match (self.units < self.all_units, self.tools.is_empty()) {
             (true, _) => "runtime-built-part",
