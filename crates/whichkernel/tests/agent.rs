@@ -42,6 +42,8 @@ fn tool(yard: &Yard, rights: Option<&[&str]>, words: &[&str]) -> Command {
     };
     command.args(["agent", "--listen", "127.0.0.1:0", "--interval", "500ms"]).args(words);
     command.env("LC_ALL", "C").env("HOME", yard.dir.path()).env("WHICHKERNEL_CACHE", yard.at("cache"));
+    // As in the units.
+    command.env("MALLOC_ARENA_MAX", "1").env("MALLOC_TRIM_THRESHOLD_", "131072");
     command.env_remove("STATE_DIRECTORY").current_dir("/").stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     command
@@ -194,6 +196,7 @@ fn ten_thousand_short_processes_are_counted_in_bounded_memory() {
     let agent = Agent::start(&mut tool(&yard, None, &[])).unwrap_or_else(|said| panic!("{said}"));
     agent.until("whichkernel_canary", |value| value == 1.0);
     let before = agent.value("whichkernel_launches_total");
+    let memory = agent.value("whichkernel_agent_resident_bytes");
     forks.launch();
     // Launches of a child that is gone are still in the kernel's table, or reported as lost.
     let until = Instant::now() + PATIENCE;
@@ -205,8 +208,9 @@ fn ten_thousand_short_processes_are_counted_in_bounded_memory() {
     drop(forks);
     // More than may be followed at once: each made room when it ended.
     assert_eq!(agent.value("whichkernel_processes_not_followed_total"), 0.0, "{}", agent.metrics());
-    let memory = agent.value("whichkernel_agent_resident_bytes");
-    assert!(memory > 0.0 && memory < 60e6, "{memory} bytes");
+    // Other programs of this machine may bring libraries meanwhile, so only the growth is compared.
+    let grown = agent.value("whichkernel_agent_resident_bytes") - memory;
+    assert!(memory > 0.0 && grown < 40e6, "{memory} bytes before, {grown} more");
 }
 
 #[test]
