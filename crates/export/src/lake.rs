@@ -154,11 +154,8 @@ fn stage(
         head: state.head.to_string(),
         tables,
     };
-    let whose = Whose {
-        ledger: state.ledger.to_owned(),
-        machine: place.partition.clone(),
-        host: state.host.to_owned(),
-    };
+    let whose =
+        Whose { ledger: state.ledger.to_owned(), machine: place.partition.clone(), host: state.host.to_owned() };
     let mut made = Made { manifest, staging: Staging::new(dir)?, files: Vec::new() };
     for (day, new) in Days::read(reader, from + 1, state.rows)?.0 {
         let mut runs = made.manifest.part("observations", &day).map(|part| Runs(part.runs.clone())).unwrap_or_default();

@@ -18,8 +18,8 @@ mod rows;
 mod staging;
 mod timeline;
 
-pub use lake::{Exported, LakeError, Origin, is_remote, write};
 pub use files::Inventory;
+pub use lake::{Exported, LakeError, Origin, is_remote, write};
 pub use manifest::machine;
 pub use perfetto::perfetto;
 pub use profiler::profiler;

@@ -89,7 +89,10 @@ impl Manifest {
     /// The path of a file, below the lake.
     pub fn file(&self, table: &str, day: &str) -> PathBuf {
         let Manifest { machine, ledger, .. } = self;
-        Path::new(table).join(format!("day={day}")).join(format!("machine={machine}")).join(format!("part-{ledger}.parquet"))
+        Path::new(table)
+            .join(format!("day={day}"))
+            .join(format!("machine={machine}"))
+            .join(format!("part-{ledger}.parquet"))
     }
 }
 

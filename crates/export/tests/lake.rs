@@ -123,8 +123,9 @@ fn duckdb_reads_every_column_as_it_was_written() {
     let chain = "SELECT count(*) AS broken FROM (SELECT row, prev, lag(hash) OVER (PARTITION BY ledger ORDER BY row) AS before \
                  FROM 'observations/*/*/*.parquet') WHERE row > 1 AND prev != before";
     assert_eq!(duckdb(&lake, chain).expect("duckdb")[0]["broken"], 0);
-    let bodies = duckdb(&lake, "SELECT kind, decode(body) AS body FROM 'observations/*/*/*.parquet' WHERE kind = 'note'")
-        .expect("duckdb");
+    let bodies =
+        duckdb(&lake, "SELECT kind, decode(body) AS body FROM 'observations/*/*/*.parquet' WHERE kind = 'note'")
+            .expect("duckdb");
     assert!(bodies[0]["body"].as_str().is_some_and(|body| body.contains("a person's \"words\"")), "{bodies}");
 }
 
@@ -209,18 +210,8 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "rows are missing",
         ),
         ("launches", "a path", |table| text(table, "path")[0] = Some("MMQ".into()), "launches: the column 'path'"),
-        (
-            "claims",
-            "a grade",
-            |table| text(table, "grade")[0] = Some("confirmed".into()),
-            "the table was altered",
-        ),
-        (
-            "claims",
-            "a title",
-            |table| text(table, "investigation")[0] = Some("Mine".into()),
-            "the table was altered",
-        ),
+        ("claims", "a grade", |table| text(table, "grade")[0] = Some("confirmed".into()), "the table was altered"),
+        ("claims", "a title", |table| text(table, "investigation")[0] = Some("Mine".into()), "the table was altered"),
         ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "claim cites the observation"),
         (
             "claims",
