@@ -209,9 +209,12 @@ fn units(sources: &WithHost<'_>, root: &str) -> Result<Units, LoadError> {
             units.load(sources, &path)?;
         }
     }
-    let backend = format!("{root}ggml/src/ggml-cuda/ggml-cuda.cu");
-    if sources.has(&backend) {
-        units.load(sources, &backend)?;
+    // The backend's changes to a graph, and what they ask.
+    for file in ["ggml-cuda.cu", "topk-moe.cu"] {
+        let backend = format!("{root}ggml/src/ggml-cuda/{file}");
+        if sources.has(&backend) {
+            units.load(sources, &backend)?;
+        }
     }
     units.load(sources, &sources.host.clone())?;
     Ok(units)
