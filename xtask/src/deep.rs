@@ -13,6 +13,7 @@ mod readelf;
 mod runtime_build;
 mod siege;
 mod source;
+mod source_metal;
 mod source_ops;
 mod tests;
 mod watch_preload;
@@ -52,6 +53,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         siege::run(&[])
     }),
     ("source", "the evaluator's choices against the dispatcher of each version, compiled and called", source::run),
+    (
+        "source-metal",
+        "the evaluator's Metal kernels against the Metal backend of each version, compiled and run without a device",
+        source_metal::run,
+    ),
     (
         "source-ops",
         "the same for flash attention, RoPE, get_rows and mul_mat_id, to the last template argument",

@@ -34,6 +34,7 @@ mod inputs;
 mod kernel_facts;
 mod launch_shape;
 pub mod lines;
+mod metal;
 pub mod model;
 mod node_loop;
 mod op;
@@ -44,6 +45,7 @@ pub mod preset;
 mod question;
 pub mod ranges;
 pub mod reason;
+mod registered;
 mod reuse;
 mod rules;
 mod session;
@@ -64,6 +66,10 @@ pub use fused_paths::FusedPath;
 pub use gpu::cuda_occupancy::CubinNeeds;
 pub use inputs::InputError;
 pub use launch_shape::{LaunchShape, PARTS as SHAPE_PARTS, ShapeAt, ShapeDiff, shown as dims_text};
+pub use metal::{
+    MetalChoice, MetalCondition, MetalDeclared, MetalDiff, MetalDifference, MetalLaunch, MetalProperty, MetalRules,
+    metal_properties,
+};
 pub use op::{Op, Shape};
 pub use outcome::{Answer, DeviceAnswers, Launched, Outcome, Reason};
 pub use path::{Choice, Path};

@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum RulesError {
     NoDispatcher { tree: String, op: String, hint: Option<Message> },
     NoVulkan { tree: String },
+    NoMetal { tree: String },
     Unreadable { place: String, why: Message },
     Input(InputError),
     Load(LoadError),
@@ -38,6 +39,7 @@ pub enum RulesError {
 say::worded! { RulesError {
     NoDispatcher { tree, op, hint } => "source-no-dispatcher",
     NoVulkan { tree } => "source-no-vulkan",
+    NoMetal { tree } => "source-no-metal",
     Unreadable { place, why } => "source-dispatcher-unreadable",
     Input(error) => error,
     Load(error) => error,

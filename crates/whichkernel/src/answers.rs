@@ -52,6 +52,8 @@ kinds! {
     "runtime-list" => runtime::Holdings,
     "runtime-index" => runtime::Index,
     "source" => source::Declared,
+    "diff-metal" => source::MetalDiff,
+    "source-metal" => source::MetalDeclared,
     "source-vulkan" => source::VulkanDeclared,
     "runtime-build" => runtime::build::Built,
     "gemm-diff" => crate::verbs::diff::gemm::GemmDiff,

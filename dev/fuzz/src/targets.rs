@@ -40,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger_archive", try_on: records::ledger_archive },
     Target { name: "log", try_on: records::log },
     Target { name: "mcp", try_on: mcp_messages },
+    Target { name: "metal", try_on: metal_tree },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
     Target { name: "package_index", try_on: package_index },
@@ -342,6 +343,18 @@ fn source_tree(data: &[u8]) {
     let preset = source::Preset::find(&tree, device.vendor, "ggml-cuda.cu", &[]);
     if let Ok(mut rules) = source::Rules::open(&tree, device.vendor, &preset, shape.operation()) {
         let _ = rules.answer(&device, &|columns| shape.op("Q4_K", columns), 9, 512);
+    }
+}
+
+/// The Objective-C and the shaders of a Metal backend: rewritten, read, and run from the registration.
+fn metal_tree(data: &[u8]) {
+    let main = b"ggml_backend_reg_t ggml_backend_metal_reg(void);".to_vec();
+    let files = [("ggml-metal.cpp", main), ("ggml-metal-device.m", data.to_vec()), ("ggml-metal.metal", data.to_vec())];
+    let tree = source::Tree::from_memory("fuzz", files.map(|(name, bytes)| (format!("metal/{name}"), bytes)));
+    let (Ok(mut rules), Some(card)) = (source::MetalRules::open(&tree), gpu::apple_gpu("apple-m1")) else { return };
+    let cells = [("Q4_K".to_owned(), 1)];
+    if let Ok(answers) = rules.choices(card, &[], &source::Shape::MulMat { rows: 256, k: 256 }, &cells) {
+        assert!(answers.iter().all(|cell| cell.kernel.is_some() != cell.undetermined.is_some()), "one of the two");
     }
 }
 

@@ -260,9 +260,10 @@ impl<'p> Machine<'p> {
             let Some(default) = &param.default else { break };
             values.push(self.eval(default)?);
         }
-        // The lambda's variables live in the frame of the enclosing function. A lambda that captures nothing may
-        // outlive that function, so it gets a frame of its own.
-        let alone = closure.lambda.copies.as_ref().is_some_and(Vec::is_empty) && closure.lambda.own.is_empty();
+        // The lambda's variables live in the frame of the enclosing function. A lambda that captures nothing, or only
+        // copies, may outlive that function, so it gets a frame of its own.
+        let nothing = closure.lambda.copies.as_ref().is_some_and(Vec::is_empty) && closure.lambda.own.is_empty();
+        let alone = nothing || self.starting && closure.lambda.copies.is_none();
         let is = |frame: &&Frame| frame.base == closure.base && Some(frame.name) == closure.name;
         let written_in = self.frames.iter().rev().find(is);
         let ((function, name, view, this), base) = match (written_in, self.frames.last()) {

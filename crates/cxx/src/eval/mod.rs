@@ -12,6 +12,7 @@ mod bounds;
 mod builtin;
 mod call;
 mod call_builtin;
+mod char_array;
 mod configuration;
 mod container;
 mod convert;

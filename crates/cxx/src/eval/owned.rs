@@ -21,7 +21,8 @@ impl Machine<'_> {
             _ => None,
         };
         Some(match self.program.text(name) {
-            "shared_ptr" | "unique_ptr" | "weak_ptr" => Ty::Owner(ty(0)?),
+            // The type may be incomplete here: its name is then unknown.
+            "shared_ptr" | "unique_ptr" | "weak_ptr" => Ty::Owner(ty(0).unwrap_or_else(|| Rc::new(Ty::Unknown))),
             "atomic" => ty(0)?.as_ref().clone(),
             "map" | "unordered_map" => Ty::Map(ty(0)?, ty(1)?),
             "deque" | "list" | "initializer_list" => Ty::List(ty(0)?),
@@ -274,12 +275,31 @@ impl Machine<'_> {
             Some(Value::Agg(agg)) => agg.items.len(),
             _ => return None,
         };
+        if let Value::Str(wanted) = wanted
+            && let Some(known) = self.find_text(map, wanted)
+        {
+            return Some(known);
+        }
         for index in 0..count {
             let key = self.peek(map.part(index)?.part(0)?)?.clone();
             match self.same_key(&key, wanted) {
                 Some(true) => return Some(Some(index)),
                 Some(false) => {}
                 None => return None,
+            }
+        }
+        Some(None)
+    }
+
+    /// The position of a text among the keys of a map, if all of them are texts.
+    fn find_text(&self, map: MemoryPlace, wanted: &str) -> Option<Option<usize>> {
+        let Value::Agg(map) = self.peek(map)? else { return None };
+        for (index, entry) in map.items.iter().enumerate() {
+            let Value::Agg(entry) = entry else { return None };
+            match entry.items.first()? {
+                Value::Str(key) if **key == *wanted => return Some(Some(index)),
+                Value::Str(_) => {}
+                _ => return None,
             }
         }
         Some(None)

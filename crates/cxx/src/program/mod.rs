@@ -231,7 +231,8 @@ impl Program {
             }
             self.functions.push(function);
         }
-        for (name, ty) in declared.aliases {
+        // `typedef enum name { ... } name;` says nothing more.
+        for (name, ty) in declared.aliases.into_iter().filter(|(name, ty)| !ty.is_only(*name)) {
             self.aliases.entry(name).or_default().push((unit, ty));
         }
         for (name, pick) in declared.picks {

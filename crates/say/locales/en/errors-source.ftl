@@ -25,7 +25,9 @@ source-no-dispatcher = { $tree } has no ggml dispatcher: none of its .cu files h
 source-no-sources = {" "}(this tree has no sources at all)
 source-unit-unread = . One file could not be read: { $error }
 source-no-vulkan = { $tree } has no Vulkan backend: it contains no ggml-vulkan.cpp
+source-no-metal = { $tree } has no Metal backend that can be read: it contains no ggml-metal.cpp. Trees before b6501 (17 September 2025) have the whole backend in ggml-metal.m, which is not read
 source-dispatcher-unreadable = { $place }: { $why }; the dispatcher cannot be read
+source-device-apple = { $name } is an Apple GPU: its rules are those of the Metal backend, which only `source TREE --gpu { $name }` and `diff TREE TREE --gpu { $name }` evaluate
 source-device-unknown = { $name } is not a known GPU. Specify a target (gfx1201, sm_90) or a card (rx-9070-xt, mi300x)
 
 # What a user gives a build and its program
@@ -158,10 +160,11 @@ source-open-loop-fused = continues after fused nodes in a way that is not unders
 source-open-loop-twice = computes a node more than once
 source-open-loop-way = computes nodes in a way that is not understood
 source-open-vulkan-query = the driver's answer is unknown
-source-open-vulkan-bound = the pipeline that is dispatched is unknown
-source-open-vulkan-define = the build files do not state whether { $name } is defined
-source-open-vulkan-none = the backend dispatches no pipeline for this product
-source-open-vulkan-step = the backend has no { $what } that can be evaluated
-source-open-vulkan-unsupported = the backend does not support this operation on this card, so another backend computes it
-source-open-vulkan-aborts = the backend would stop the program here: { $code }
+source-open-backend-bound = the pipeline that is dispatched is unknown
+source-open-backend-define = the build files do not settle whether { $name } is defined
+source-open-backend-none = the backend dispatches no pipeline for this product
+source-open-backend-step = the backend has no { $what } that can be evaluated
+source-open-backend-unsupported = the backend does not support this operation on this card, so another backend computes it
+source-open-backend-aborts = the backend would stop the program here: { $code }
+source-open-metal-property = the answer depends on { $property }, which is not known for this card
 source-shape-part = { $part }: { $why }

@@ -25,7 +25,9 @@ source-no-dispatcher = { $tree } に ggml のディスパッチャーがあり�
 source-no-sources = （このツリーにはソースが 1 つもありません）
 source-unit-unread = 。次のファイルを読めませんでした: { $error }
 source-no-vulkan = { $tree } に Vulkan バックエンドがありません（ggml-vulkan.cpp が含まれていません）
+source-no-metal = { $tree } には読み取れる Metal バックエンドがありません。ggml-metal.cpp が含まれていません。b6501（2025 年 9 月 17 日）より前のツリーではバックエンド全体が ggml-metal.m にあり、これは読み取りの対象外です
 source-dispatcher-unreadable = { $place }: { $why }。ディスパッチャーを読めません
+source-device-apple = { $name } は Apple の GPU です。規則は Metal バックエンドのもので、評価できるのは `source TREE --gpu { $name }` と `diff TREE TREE --gpu { $name }` だけです
 source-device-unknown = { $name } は既知の GPU ではありません。ターゲット（gfx1201、sm_90）かカード（rx-9070-xt、mi300x）を指定してください
 
 # ビルドとプログラムに与えるもの
@@ -158,10 +160,11 @@ source-open-loop-fused = 融合されたノードの後の処理の流れを解�
 source-open-loop-twice = 同じノードを複数回計算します
 source-open-loop-way = ノードの計算方法を解釈できません
 source-open-vulkan-query = ドライバーの応答が不明です
-source-open-vulkan-bound = ディスパッチされるパイプラインが不明です
-source-open-vulkan-define = { $name } が定義されるかどうかは、ビルドファイルからは決まりません
-source-open-vulkan-none = バックエンドはこの行列積のパイプラインをディスパッチしません
-source-open-vulkan-step = 評価できる { $what } がバックエンドにありません
-source-open-vulkan-unsupported = バックエンドはこのカードでこの演算に対応していないため、別のバックエンドが計算します
-source-open-vulkan-aborts = バックエンドはここでプログラムを停止します: { $code }
+source-open-backend-bound = ディスパッチされるパイプラインが不明です
+source-open-backend-define = { $name } が定義されるかどうかは、ビルドファイルからは決まりません
+source-open-backend-none = バックエンドはこの行列積のパイプラインをディスパッチしません
+source-open-backend-step = 評価できる { $what } がバックエンドにありません
+source-open-backend-unsupported = バックエンドはこのカードでこの演算に対応していないため、別のバックエンドが計算します
+source-open-backend-aborts = バックエンドはここでプログラムを停止します: { $code }
+source-open-metal-property = 答えが { $property } に依存しますが、このカードでの値は不明です
 source-shape-part = { $part }: { $why }

@@ -172,7 +172,7 @@ impl Ask {
         others.map(|op| op.name()).collect()
     }
 
-    fn shape(&self, op: Operation) -> Shape {
+    pub fn shape(&self, op: Operation) -> Shape {
         let (rows, k) = (self.rows, self.k);
         match op {
             Operation::MulMat => Shape::MulMat { rows, k },

@@ -24,7 +24,7 @@ pub struct Args {
     /// The second thing to compare, of the same kind
     pub b: String,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
+    /// GPUs: cards (rx-9070-xt, apple-m3-max) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
