@@ -10,7 +10,7 @@ use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
 use crate::surroundings::Environment;
-use crate::visible::VisibleDevices;
+use crate::visible::{Started, VisibleDevices};
 use crate::wait::wait;
 use crate::{RunRoot, cuda, device, images, late_code, machine, solutions};
 use gpu::{Arch, Profile};
@@ -231,7 +231,8 @@ impl Request<'_> {
         let child = self.start(&mut command, &session_dir, (&program, &environment.named))?;
         let (table, place) = (self.described.table.clone(), self.place.clone());
         let targets = self.profiles.iter().filter_map(Profile::arch).collect();
-        let visible = self.visible_devices(|name| environment.passed.get(OsStr::new(name)).cloned());
+        let started = Started { cuda: self.is_cuda(), devices: self.profiles.len(), variables: self.variables };
+        let visible = started.visible_devices(|name| environment.passed.get(OsStr::new(name)).cloned());
         let withheld = environment.withheld;
         Ok(Running { child, program, session_dir, _guard: guard, table, place, targets, withheld, visible })
     }

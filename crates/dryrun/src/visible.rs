@@ -1,7 +1,6 @@
 //! The caller's variables that hide devices from the program. The stand-in reads them as the real runtime does.
 
 use crate::device::PCI_BUS;
-use crate::session::Request;
 use launch::visible_devices::{cuda, cuda_uuid, hip, unique_id};
 use std::ffi::OsString;
 
@@ -15,18 +14,26 @@ pub struct VisibleDevices {
     pub numbers: Vec<u8>,
 }
 
-impl Request<'_> {
+/// A program before its start: the API, the number of devices, and the variables that the request sets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Started<'a> {
+    pub cuda: bool,
+    pub devices: usize,
+    pub variables: &'a [(String, String)],
+}
+
+impl Started<'_> {
     /// None if the program is started without such a variable. A program that sets one itself is not seen here.
     pub(crate) fn visible_devices(&self, get: impl Fn(&str) -> Option<OsString>) -> Option<VisibleDevices> {
         let own = |name: &str| self.variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.into());
         let [rocr, hips, cudas] = AMD.map(|name| (name, own(name).or_else(|| get(name))));
-        let slots = (PCI_BUS.unsigned_abs()..).take(self.profiles.len());
-        let named = if self.is_cuda() { vec![&cudas] } else { vec![&rocr, &hips, &cudas] };
+        let slots = (PCI_BUS.unsigned_abs()..).take(self.devices);
+        let named = if self.cuda { vec![&cudas] } else { vec![&rocr, &hips, &cudas] };
         let named = named.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?.display())));
         let variables: Vec<String> = named.collect();
         let bytes = |value: &'_ Option<OsString>| value.as_deref().map(|text| text.as_encoded_bytes().to_vec());
         let (rocr, hips, cudas) = (bytes(&rocr.1), bytes(&hips.1), bytes(&cudas.1));
-        let shown = if self.is_cuda() {
+        let shown = if self.cuda {
             let ids: Vec<_> = slots.map(|slot| cuda_uuid(slot).1).collect();
             cuda(&ids, cudas.as_deref())
         } else {

@@ -55,9 +55,9 @@ source-atlas-since = {" "}since { $since }
 
 # Graphs of models
 source-graph-architecture = the graph of the architecture `{ $name }` is not supported; supported are: { $known }
-source-graph-no-program = the tree has no src/llama-model.cpp, so its graph of this architecture is unknown; record a graph with `whichkernel dryrun --write-graph`
+source-graph-no-program = the tree has no src/llama-model.cpp, so its graph of this architecture is unknown; record a graph with `whichkernel dryrun --write-graph FILE -- PROGRAM`
 source-graph-unreadable = the tree's program could not be read: { $why }
-source-graph-not-followed = the tree's program was not followed at { $at }: { $what }; record a graph with `whichkernel dryrun --write-graph`
+source-graph-not-followed = the tree's program was not followed at { $at }: { $what }; record a graph with `whichkernel dryrun --write-graph FILE -- PROGRAM`
 source-graph-ended = the tree's program refuses this model at { $at }: { $code }
 source-graph-unclaimed = the tree's program does not use { COUNT($count, "tensor", "tensors") } of the model, such as { $first }
 source-graph-missing = the model has no { $what }, which its graph needs

@@ -55,9 +55,9 @@ source-atlas-since = （{ $since } 以降）
 
 # モデルの計算グラフ
 source-graph-architecture = アーキテクチャ `{ $name }` の計算グラフには対応していません。対応しているもの: { $known }
-source-graph-no-program = ツリーに src/llama-model.cpp がないため、このアーキテクチャの計算グラフはわかりません。`whichkernel dryrun --write-graph` でグラフを記録してください
+source-graph-no-program = ツリーに src/llama-model.cpp がないため、このアーキテクチャの計算グラフはわかりません。`whichkernel dryrun --write-graph FILE -- PROGRAM` でグラフを記録してください
 source-graph-unreadable = ツリーのプログラムを読めませんでした: { $why }
-source-graph-not-followed = ツリーのプログラムを { $at } で追跡できませんでした: { $what }。`whichkernel dryrun --write-graph` でグラフを記録してください
+source-graph-not-followed = ツリーのプログラムを { $at } で追跡できませんでした: { $what }。`whichkernel dryrun --write-graph FILE -- PROGRAM` でグラフを記録してください
 source-graph-ended = ツリーのプログラムは { $at } でこのモデルを拒否します: { $code }
 source-graph-unclaimed = モデルのテンソルのうち { $count } 個（{ $first } など）を、ツリーのプログラムは使いません
 source-graph-missing = 計算グラフに必要な { $what } がモデルにありません
