@@ -27,8 +27,10 @@ fn main() {
                     &["F16", "Q8_0"],
                 ),
             ] {
-                let cells: Vec<(String, i64)> =
-                    kinds.iter().flat_map(|kind| [1, 4, 8, 9, 64, 512].map(|count| ((*kind).to_owned(), count))).collect();
+                let cells: Vec<(String, i64)> = kinds
+                    .iter()
+                    .flat_map(|kind| [1, 4, 8, 9, 64, 512].map(|count| ((*kind).to_owned(), count)))
+                    .collect();
                 let begun = Instant::now();
                 let answers = rules.choices(card, &[], &shape, &cells).expect("answers");
                 let open = answers.iter().filter(|cell| cell.kernel.is_none()).count();

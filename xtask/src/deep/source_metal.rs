@@ -58,7 +58,9 @@ pub fn run() -> anyhow::Result<bool> {
     let clang = env::var("WHICHKERNEL_CLANG").unwrap_or_else(|_| "clang".to_owned());
     let cache = test_artifacts::cache().join("deep/source-metal");
     let objc = runtimes(&cache)?;
-    let mut table = "| version | launches compared | different | undetermined | unknown numbers |\n|---|---:|---:|---:|---:|\n".to_owned();
+    let mut table =
+        "| version | launches compared | different | undetermined | unknown numbers |\n|---|---:|---:|---:|---:|\n"
+            .to_owned();
     let mut agreed = true;
     for rev in REVISIONS {
         let tree = Tree::open(&format!("{}@{rev}", repo.display()))?;
@@ -88,7 +90,9 @@ fn runtimes(cache: &Path) -> anyhow::Result<PathBuf> {
     }
     fs::create_dir_all(&root)?;
     ensure!(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(&root).status()?.success(), "apt-get");
-    for file in fs::read_dir(&root)?.filter_map(Result::ok).filter(|file| file.path().extension().is_some_and(|it| it == "deb")) {
+    for file in
+        fs::read_dir(&root)?.filter_map(Result::ok).filter(|file| file.path().extension().is_some_and(|it| it == "deb"))
+    {
         ensure!(Command::new("dpkg").arg("-x").arg(file.path()).arg(&root).status()?.success(), "dpkg");
     }
     let headers = root.join("usr/lib/gcc/x86_64-linux-gnu/12/include");
