@@ -40,7 +40,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ),
     (
         "programs",
-        "real HIP programs on the stand-in GPU against their own lists of launches, JAX included",
+        "real HIP programs on the stand-in GPU against their own statements: JAX, RCCL, MIOpen and others",
         programs::run,
     ),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
@@ -74,7 +74,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
-    // It takes its own arguments.
+    // The siege takes its own arguments.
     if wanted.first().is_some_and(|name| name == "siege") {
         let held = siege::run(&wanted[1..])?;
         return Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });

@@ -1,24 +1,23 @@
-//! Writes a ledger to a lake: `observations/STEM.parquet`, `launches/STEM.parquet`, `claims/STEM.parquet` and
-//! `manifests/STEM.json`, where STEM names the ledger and the machine.
+//! Appends a ledger to a lake: the rows since the last export of this ledger and machine, in one file for each table
+//! and day, and the manifest that names them.
+//!
+//! A day with new rows gets a new file that replaces the old one and contains its rows too. So a row is in exactly one
+//! file at any time: after a killed export, between two exports, and while files move. The manifest moves last. The
+//! export after a killed one starts at the same row and replaces what the killed one left.
 
-use crate::manifest::{self, ExportName, Manifest, Sealed};
-use crate::parquet::{ParquetTable, Writer};
+use crate::days::{Days, Runs};
+use crate::manifest::{self, Manifest, Part, Place, State};
 use crate::rows::{self, Whose};
+use crate::staging::Staging;
 use evidence::{Reading, Stated};
-use ledger::{Hash, LedgerError, Reader, Row};
-use sha2::{Digest, Sha256};
+use ledger::{LedgerError, Reader};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use sys::files::{self, Access};
 
-/// The number of rows in a row group.
-const GROUP: usize = 20_000;
-/// An export removes the leftovers of killed exports that are older than this.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often an export starts again because another one of the same ledger was faster.
+const ATTEMPTS: usize = 20;
 
 #[derive(Debug)]
 pub enum LakeError {
@@ -26,6 +25,8 @@ pub enum LakeError {
     Empty(PathBuf),
     Full(PathBuf),
     Forks { ledger: String, most: usize },
+    Overtaken(PathBuf),
+    Remote(PathBuf),
     Io { path: PathBuf, source: io::Error },
 }
 
@@ -34,6 +35,8 @@ say::worded! { LakeError {
     Empty(path) => "export-empty",
     Full(path) => "export-full",
     Forks { ledger, most } => "export-forks",
+    Overtaken(path) => "export-overtaken",
+    Remote(path) => "export-remote",
     Io { path, source } => "about-why" (what = path, why = source),
 }}
 
@@ -54,214 +57,164 @@ pub struct Origin<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub ledger: String,
-    /// The base name of the export's files.
+    /// The base name of the manifest.
     pub stem: String,
+    /// All rows of this ledger in the lake, and the new ones among them.
     pub rows: u64,
+    pub new_rows: u64,
     pub launches: u64,
     pub claims: u64,
     /// The SHA-256 of the manifest, which covers every byte of every table.
     pub seal: String,
     /// The name of another ledger in the lake with the same id: a clone, or an earlier state of this one.
     pub beside: Option<String>,
-    /// Whether a later export of the same rows already exists, so that nothing was written.
+    /// Whether the lake already has a later export of the same rows, so that nothing was written.
     pub kept_later: bool,
 }
 
-/// Writes temporary files, then renames all of them under a lock. If two exports run at the same time, one complete
-/// export remains.
-pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
-    let ledger = reader.id()?.ok_or_else(|| LakeError::Empty(reader.dir().to_owned()))?;
-    let own = format!("{ledger}-{}", origin.machine);
-    let whose = Whose { host: origin.host.map_or(own, str::to_owned), ledger, machine: origin.machine.to_owned() };
-    let mut observations = Sink::new(dir, "observations", &whose)?;
-    let mut launches = Sink::new(dir, "launches", &whose)?;
-    let (mut batch, mut rows, mut head): (Vec<Row>, u64, String) = (Vec::new(), 0, String::new());
-    let mut problem = None;
-    let mut flush = |batch: &mut Vec<Row>| {
-        let put = observations
-            .put(&rows::observations(&whose, batch))
-            .and_then(|()| launches.put(&rows::launches(&whose, batch)));
-        batch.clear();
-        put
-    };
-    reader.rows(0, |row| {
-        rows += 1;
-        head = row.hash.to_string();
-        batch.push(row);
-        if batch.len() < GROUP {
-            return Ok(ControlFlow::Continue(()));
-        }
-        problem = flush(&mut batch).err();
-        Ok(if problem.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
-    problem.map_or(Ok(()), Err)?;
-    flush(&mut batch)?;
-    let mut claims = Sink::new(dir, "claims", &whose)?;
-    claims.put(&rows::claims(&whose, &head, origin.claims, origin.title))?;
-    let mut tables = BTreeMap::new();
-    for sink in [&mut observations, &mut launches, &mut claims] {
-        tables.extend(sink.seal(&head)?.map(|sealed| (sink.table.to_owned(), sealed)));
-    }
-    let manifest = Manifest {
-        schema: manifest::SCHEMA.to_owned(),
-        ledger: whose.ledger,
-        machine: whose.machine,
-        host: whose.host,
-        rows,
-        head,
-        tables,
-    };
-    publish(reader, dir, &manifest, [observations, launches, claims])
+/// Whether a lake is at an address (`s3://bucket/lake`) instead of in a folder.
+pub fn is_remote(lake: &Path) -> bool {
+    lake.to_str().and_then(|text| text.split_once("://")).is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
+    })
 }
 
-/// Moves every file into place, the manifest last.
-fn publish(reader: &Reader, dir: &Path, manifest: &Manifest, sinks: [Sink; 3]) -> Result<Exported, LakeError> {
-    let io = |error| fail(dir, error);
-    let _alone = manifest::lock(dir, true).map_err(io)?;
-    let count = |table: &str| manifest.tables.get(table).map_or(0, |sealed| sealed.rows);
-    let bytes = manifest.bytes();
-    let mut exported = Exported {
-        ledger: manifest.ledger.clone(),
-        stem: String::new(),
-        rows: manifest.rows,
+/// Writes the rows that the lake does not have yet. If two exports run at the same time, both end with a complete lake.
+pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
+    if is_remote(dir) {
+        return Err(LakeError::Remote(dir.to_owned()));
+    }
+    let empty = || LakeError::Empty(reader.dir().to_owned());
+    let ledger = reader.id()?.ok_or_else(empty)?;
+    let own = format!("{ledger}-{}", origin.machine);
+    let host = origin.host.unwrap_or(&own);
+    let mut last = None;
+    reader.rows_back(|row| {
+        last = Some(row);
+        Ok(ControlFlow::Break(()))
+    })?;
+    let last = last.ok_or_else(empty)?;
+    let state = State { ledger: &ledger, machine: origin.machine, host, rows: last.seq, head: last.hash };
+    for _ in 0..ATTEMPTS {
+        let place = manifest::place(dir, reader, &state)?;
+        if place.later {
+            return Ok(exported(&place, place.earlier.as_ref(), 0));
+        }
+        let made = stage(reader, origin, &state, &place, &manifest::day(&last.time), dir)?;
+        if let Some(seal) = publish(dir, &place, &made)? {
+            let from = place.earlier.as_ref().map_or(0, |(earlier, _)| earlier.rows);
+            return Ok(exported(&place, Some(&(made.manifest, seal)), state.rows - from));
+        }
+    }
+    Err(LakeError::Overtaken(dir.to_owned()))
+}
+
+fn exported(place: &Place, manifest: Option<&(Manifest, String)>, new_rows: u64) -> Exported {
+    let count = |table| manifest.map_or(0, |(manifest, _)| manifest.count(table));
+    Exported {
+        ledger: manifest.map(|(manifest, _)| manifest.ledger.clone()).unwrap_or_default(),
+        stem: place.stem.clone(),
+        rows: count("observations"),
+        new_rows,
         launches: count("launches"),
         claims: count("claims"),
-        seal: manifest::sha256(&bytes),
-        beside: None,
-        kept_later: false,
+        seal: manifest.map(|(_, seal)| seal.clone()).unwrap_or_default(),
+        beside: place.beside.clone(),
+        kept_later: place.later,
+    }
+}
+
+/// Complete files under temporary names, and the manifest that names them.
+struct Made {
+    manifest: Manifest,
+    staging: Staging,
+    /// Table and day of each new file.
+    files: Vec<(&'static str, String)>,
+}
+
+/// Writes the files of every day that has new rows.
+fn stage(
+    reader: &Reader,
+    origin: &Origin<'_>,
+    state: &State<'_>,
+    place: &Place,
+    last_day: &str,
+    dir: &Path,
+) -> Result<Made, LakeError> {
+    let (from, tables) = match &place.earlier {
+        Some((earlier, _)) => (earlier.rows, earlier.tables.clone()),
+        None => (0, BTreeMap::new()),
     };
-    match manifest::place(dir, reader, manifest)? {
-        ExportName::Later { stem } => return Ok(Exported { stem, kept_later: true, ..exported }),
-        ExportName::At { stem, beside } => (exported.stem, exported.beside) = (stem, beside),
+    let manifest = Manifest {
+        schema: manifest::SCHEMA.to_owned(),
+        ledger: state.ledger.to_owned(),
+        machine: place.partition.clone(),
+        host: state.host.to_owned(),
+        rows: state.rows,
+        head: state.head.to_string(),
+        tables,
+    };
+    let whose =
+        Whose { ledger: state.ledger.to_owned(), machine: place.partition.clone(), host: state.host.to_owned() };
+    let mut made = Made { manifest, staging: Staging::new(dir)?, files: Vec::new() };
+    for (day, new) in Days::read(reader, from + 1, state.rows)?.0 {
+        let mut runs = made.manifest.part("observations", &day).map(|part| Runs(part.runs.clone())).unwrap_or_default();
+        runs.extend(&new);
+        let mut observations = made.staging.table("observations", &day, &whose)?;
+        let mut launches = made.staging.table("launches", &day, &whose)?;
+        runs.batches(reader, &day, |batch| {
+            observations.put(&rows::observations(&whose, batch))?;
+            launches.put(&rows::launches(&whose, batch))
+        })?;
+        let launches = launches.seal()?;
+        let observations = observations.seal()?.map(|part| Part { runs: runs.0, ..part });
+        made.add("observations", &day, observations);
+        made.add("launches", &day, launches);
     }
-    let mut last = Sink::raw(dir, manifest::FOLDER)?;
-    last.write_raw(&bytes).map_err(io)?;
-    for sink in sinks {
-        sink.keep(&exported.stem)?;
+    let mut claims = made.staging.table("claims", last_day, &whose)?;
+    claims.put(&rows::claims(&whose, state, origin.claims, origin.title))?;
+    let claims = claims.seal()?;
+    if claims.as_ref() != made.manifest.part("claims", last_day) {
+        made.add("claims", last_day, claims);
     }
-    last.keep(&exported.stem)?;
-    for folder in manifest::TABLES.iter().chain([&manifest::FOLDER]) {
-        sweep(&dir.join(folder));
-    }
-    Ok(exported)
+    Ok(made)
 }
 
-/// Removes files left by killed exports.
-fn sweep(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
-        if name.starts_with('.') && name.ends_with(".new") && age.is_some_and(|age| age > ABANDONED) {
-            let _ = files::remove(&entry.path());
-        }
-    }
-}
-
-/// Writes bytes to a file and hashes them.
-struct Hashed {
-    to: BufWriter<File>,
-    sha: Sha256,
-}
-
-impl Write for Hashed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.to.write(bytes)?;
-        self.sha.update(bytes.get(..written).unwrap_or_default());
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+impl Made {
+    fn add(&mut self, table: &'static str, day: &str, part: Option<Part>) {
+        let Some(part) = part else { return };
+        self.manifest.tables.entry(table.to_owned()).or_default().insert(day.to_owned(), part);
+        self.files.push((table, day.to_owned()));
     }
 }
 
-/// A file of the lake under a temporary name, until all are complete.
-struct Sink {
-    table: &'static str,
-    folder: PathBuf,
-    new: PathBuf,
-    writer: Option<Writer<Hashed>>,
-    whose: Option<Whose>,
-    rows: u64,
-}
-
-impl Sink {
-    fn new(dir: &Path, table: &'static str, whose: &Whose) -> Result<Sink, LakeError> {
-        let mut sink = Sink::raw(dir, table)?;
-        let made = || Writer::new(Hashed { to: BufWriter::new(sink.create()?), sha: Sha256::new() });
-        let writer = made().map_err(|error| fail(&sink.folder, error))?;
-        (sink.writer, sink.whose) = (Some(writer), Some(whose.clone()));
-        Ok(sink)
+/// Moves every file into place, the manifest last. None if another export has changed the manifest since it was read.
+fn publish(dir: &Path, place: &Place, made: &Made) -> Result<Option<String>, LakeError> {
+    let _alone = manifest::lock(dir, true).map_err(|error| fail(dir, error))?;
+    let path = Manifest::path(dir, &place.stem);
+    let now = Manifest::read(&path).map_err(|error| fail(&path, error))?;
+    if now.as_ref().map(|(_, seal)| seal) != place.earlier.as_ref().map(|(_, seal)| seal) {
+        return Ok(None);
     }
-
-    /// Creates a file with a unique name.
-    fn raw(dir: &Path, table: &'static str) -> Result<Sink, LakeError> {
-        let folder = dir.join(table);
-        let made = files::create_dir_all(&folder, Access::Public).and_then(|()| sys::random::secret::<8>());
-        let number = u64::from_ne_bytes(made.map_err(|error| fail(&folder, error))?);
-        let new = folder.join(format!(".{}-{number:016x}.new", std::process::id()));
-        Ok(Sink { table, folder, new, writer: None, whose: None, rows: 0 })
+    let bytes = made.manifest.bytes();
+    let seal = manifest::sha256(&bytes);
+    // Without new rows and with the same grades there is nothing to write.
+    if place.earlier.as_ref().is_some_and(|(_, earlier)| *earlier == seal) {
+        crate::staging::sweep(dir, &made.manifest);
+        return Ok(Some(seal));
     }
-
-    fn create(&self) -> io::Result<File> {
-        files::create_new(&self.new, Access::Public)
+    let place = |(table, day): &(&'static str, String)| (*table, day.clone(), dir.join(made.manifest.file(table, day)));
+    let files: Vec<(&str, String, PathBuf)> = made.files.iter().map(place).collect();
+    for to in files.iter().map(|(.., to)| to).chain([&path]) {
+        made.staging.make_room(to)?;
     }
-
-    fn write_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.create()?;
-        file.write_all(bytes)?;
-        self.rows = 1;
-        file.sync_all()
+    for (table, day, to) in &files {
+        made.staging.keep(table, day, to)?;
     }
-
-    /// Adds a row group. A group without rows is skipped, unless it is the only one, because columns are known from
-    /// rows.
-    fn put(&mut self, table: &ParquetTable) -> Result<(), LakeError> {
-        self.rows += table.rows() as u64;
-        match &mut self.writer {
-            Some(writer) if table.rows() > 0 => writer.group(table).map_err(|error| fail(&self.folder, error)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Finishes the file. None if it has no rows.
-    fn seal(&mut self, head: &str) -> Result<Option<Sealed>, LakeError> {
-        let (Some(writer), Some(whose)) = (self.writer.take(), &self.whose) else { return Ok(None) };
-        let about = [
-            ("schema", "whichkernel.lake/2"),
-            ("ledger", &whose.ledger),
-            ("machine", &whose.machine),
-            ("host", &whose.host),
-            ("head", head),
-        ];
-        let about = about.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let finished = || {
-            let hashed = writer.finish(&about)?;
-            hashed.to.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            Ok(Hash(hashed.sha.finalize().into()).to_string())
-        };
-        let sha256 = finished().map_err(|error| fail(&self.folder, error))?;
-        Ok((self.rows > 0).then_some(Sealed { rows: self.rows, sha256 }))
-    }
-
-    /// Moves the file into place. A table without rows has no file, so an earlier file is removed.
-    fn keep(self, stem: &str) -> Result<(), LakeError> {
-        let extension = if self.whose.is_some() { "parquet" } else { "json" };
-        let path = self.folder.join(format!("{stem}.{extension}"));
-        let kept = match self.rows {
-            0 => files::remove(&path)
-                .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }),
-            _ => files::rename(&self.new, &path),
-        };
-        kept.map_err(|error| fail(&path, error))
-    }
-}
-
-impl Drop for Sink {
-    fn drop(&mut self) {
-        let _ = files::remove(&self.new);
-    }
+    made.staging.settle(files.iter().map(|(.., to)| to.as_path()))?;
+    made.staging.replace(&path, &bytes)?;
+    crate::staging::sweep(dir, &made.manifest);
+    Ok(Some(seal))
 }
 
 pub(crate) fn fail(path: &Path, error: io::Error) -> LakeError {

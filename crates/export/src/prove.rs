@@ -1,22 +1,24 @@
 //! Verifies a lake: recomputes the hash and link of every row, compares every column with its row, and compares every
 //! table with the hash in the export's manifest.
 
-use crate::manifest::{self, Manifest, TABLES};
+use crate::days::Runs;
+use crate::files::LakeFiles;
+use crate::manifest::{self, Manifest, Part, TABLES};
 use crate::parquet::{self, ParquetTable, Values};
 use crate::rows::{self, Whose};
-use ledger::{Hash, Row, RowKind};
+use ledger::{Hash, LedgerError, Reader, Row, RowKind};
 use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// One ledger's part of a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProvedLedger {
-    /// The table of its observations, or a table of another kind that has no observations next to it.
+    /// The manifest of its export, or a table that no manifest names.
     pub file: PathBuf,
     /// The ledger's ID; empty if the file could not be read.
     pub ledger: String,
@@ -32,10 +34,12 @@ pub struct ProvedLedger {
     pub problems: Vec<Kept>,
 }
 
-/// What verifying a lake proved, and whether a hash that was kept elsewhere was found in it.
+/// The result of verifying a lake: what was proved, and whether a hash that was kept elsewhere was found in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LakeVerdict {
     pub ledgers: Vec<ProvedLedger>,
+    /// The comparison with this machine's ledger; null if the lake has no rows of it.
+    pub own: Option<OwnLedger>,
     /// The expected hash, if one was given.
     pub expected: Option<ExpectedHash>,
     /// What this proves, in words; null if there is a problem.
@@ -76,46 +80,82 @@ impl ExpectedHash {
     }
 }
 
+/// The rows of this machine's own ledger in the lake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OwnLedger {
+    pub ledger: String,
+    /// The rows of the ledger.
+    pub rows: u64,
+    /// The first rows, up to this number, are in the lake with the same hashes.
+    pub exported: u64,
+    /// The number of the first row that differs between the lake and the ledger; null if none does.
+    pub differs_at: Option<u64>,
+}
+
+impl OwnLedger {
+    /// Compares every exported row with the ledger. None if the lake has no rows of this ledger.
+    pub fn compare(reader: &Reader, ledgers: &[ProvedLedger]) -> Result<Option<OwnLedger>, LedgerError> {
+        let Some(ledger) = reader.id()? else { return Ok(None) };
+        let ours: Vec<&ProvedLedger> = ledgers.iter().filter(|one| one.ledger == ledger).collect();
+        if ours.is_empty() {
+            return Ok(None);
+        }
+        let (mut rows, mut same) = (0u64, vec![0usize; ours.len()]);
+        reader.rows(1, |row| {
+            let (at, hash) = (rows as usize, row.hash.to_string());
+            rows += 1;
+            for (same, one) in same.iter_mut().zip(&ours) {
+                *same += usize::from(*same == at && one.hashes.get(at) == Some(&hash));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        // A clone of this machine has other rows at the end. The copy that agrees longest is ours.
+        let Some((exported, one)) = same.into_iter().zip(&ours).max_by_key(|(same, _)| *same) else { return Ok(None) };
+        let differs_at = (exported < one.hashes.len()).then_some(exported as u64 + 1);
+        Ok(Some(OwnLedger { ledger, rows, exported: exported as u64, differs_at }))
+    }
+}
+
 /// The maximum size of a file that is read into memory.
 const MOST: u64 = 4 << 30;
 
 /// Verifies every ledger in the lake. Fails for a lake without ledgers, because there is nothing to prove.
 pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
-    let folder = dir.join("observations");
     // The lock prevents an export from moving its files meanwhile. A folder that cannot be locked is read anyway; the
     // manifest shows whether it is consistent.
     let _unchanged = manifest::lock(dir, false);
-    let about = |error: io::Error| io::Error::new(error.kind(), say::say!("about-why", what = folder, why = error));
-    let files = tables(&folder).map_err(about)?;
-    if files.is_empty() {
+    let files = LakeFiles::list(dir)?;
+    let (manifests, mut left) = (&files.manifests, files.tables.clone());
+    if manifests.is_empty() && left.is_empty() {
+        let folder = dir.join(TABLES[0]);
         return Err(io::Error::new(io::ErrorKind::NotFound, say::say!("export-no-table", path = folder)));
     }
-    let mut all: Vec<ProvedLedger> = files.iter().map(|file| one(dir, file)).collect();
-    for beside in ["launches", "claims", manifest::FOLDER] {
-        let found = match tables(&dir.join(beside)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            found => found?,
-        };
-        // A query over all tables of the folder also reads files that belong to no ledger.
-        let foreign = found.into_iter().filter(|file| !files.iter().any(|known| known.file_stem() == file.file_stem()));
-        all.extend(foreign.map(|file| {
-            let problem = say!("export-lake-no-observations", path = file);
-            ProvedLedger { problems: vec![problem.into()], ..ProvedLedger::of(&file) }
-        }));
+    let mut all = Vec::new();
+    for path in manifests {
+        let mut proved = ProvedLedger::of(path);
+        match Manifest::read(path) {
+            Ok(Some((manifest, seal))) => {
+                proved.seal = Some(seal);
+                proved.ledger.clone_from(&manifest.ledger);
+                check(dir, path, &manifest, &mut proved);
+                left.retain(|file| !lists(&manifest, dir, file));
+            }
+            Ok(None) => continue,
+            Err(why) => proved.problems.push(say!("about-why", what = path, why).into()),
+        }
+        all.push(proved);
     }
+    // A query over all tables of the folder also reads files that no manifest names.
+    all.extend(left.iter().map(|file| {
+        let problem = say!("export-lake-unlisted", path = file);
+        ProvedLedger { problems: vec![problem.into()], ..ProvedLedger::of(file) }
+    }));
     Ok(all)
 }
 
-fn tables(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "parquet" || extension == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
+fn lists(manifest: &Manifest, dir: &Path, file: &Path) -> bool {
+    let days = manifest.tables.iter().flat_map(|(table, days)| days.keys().map(move |day| (table, day)));
+    days.into_iter().any(|(table, day)| dir.join(manifest.file(table, day)) == *file)
 }
 
 impl ProvedLedger {
@@ -133,14 +173,6 @@ impl ProvedLedger {
     }
 }
 
-fn one(dir: &Path, file: &Path) -> ProvedLedger {
-    let mut proved = ProvedLedger::of(file);
-    if let Err(problem) = check(dir, file, &mut proved) {
-        proved.problems.push(problem.into());
-    }
-    proved
-}
-
 /// The table, and the SHA-256 of the file.
 fn table(file: &Path) -> Result<(ParquetTable, String), Message> {
     let bytes = sys::regular_file::whole(file, MOST).map_err(|why| say!("about-why", what = file, why))?;
@@ -148,39 +180,95 @@ fn table(file: &Path) -> Result<(ParquetTable, String), Message> {
     Ok((table, manifest::sha256(&bytes)))
 }
 
-fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), Message> {
-    let (found, sha256) = table(file)?;
-    let unnamed = |name: &str| say!("export-lake-no-entry", path = file, name);
-    let said = |name: &str| found.about(name).map(str::to_owned).ok_or_else(|| unnamed(name));
-    let whose = Whose { ledger: said("ledger")?, machine: said("machine")?, host: said("host")? };
-    let head = said("head")?;
-    proved.ledger.clone_from(&whose.ledger);
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let own = format!("{}-{}", whose.ledger, whose.machine);
-    if stem != own && !stem.starts_with(&format!("{own}-")) {
-        proved.problems.push(say!("export-lake-other-ledger", path = file, ledger = whose.ledger).into());
+/// Checks every file of a manifest, and that their rows are one chain.
+fn check(dir: &Path, path: &Path, manifest: &Manifest, proved: &mut ProvedLedger) {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if stem != format!("{}-{}", manifest.ledger, manifest.machine.strip_prefix('m').unwrap_or_default()) {
+        proved.problems.push(say!("export-lake-other-ledger", path, ledger = manifest.ledger).into());
     }
-    let rows = chain(&found)?;
-    links(&whose, &rows, &head, proved);
-    // The columns must match the rows.
-    proved.problems.extend(differences("observations", &found, &rows::observations(&whose, &rows)));
-    let mut seals = BTreeMap::from([("observations", sha256)]);
-    for name in ["launches", "claims"] {
-        let beside = dir.join(name).join(format!("{stem}.parquet"));
-        if beside.symlink_metadata().is_ok() {
-            let (table, sha256) = table(&beside)?;
-            seals.insert(name, sha256);
-            proved.problems.extend(beside_of(name, &table, &whose, &head, &rows));
-        } else if name == "launches" && rows::launches(&whose, &rows).rows() > 0 {
-            proved.problems.push(say!("export-lake-no-table", path = beside).into());
+    let mut all: Vec<Row> = Vec::new();
+    let days: BTreeSet<&String> = ["observations", "launches"]
+        .into_iter()
+        .filter_map(|table| manifest.tables.get(table))
+        .flat_map(BTreeMap::keys)
+        .collect();
+    for day in days {
+        match checked_day(dir, manifest, day, proved) {
+            Ok(rows) => all.extend(rows),
+            Err(problem) => proved.problems.push(problem.into()),
         }
     }
-    sealed(dir, &stem, &whose, (&head, rows.len() as u64), &seals, proved)
+    all.sort_by_key(|row| row.seq);
+    links(manifest, &all, proved);
+    let graded: BTreeMap<u64, String> = all.iter().map(|row| (row.seq, row.hash.to_string())).collect();
+    let ids: BTreeSet<String> =
+        all.iter().filter_map(|row| row.observation().ok().flatten()).map(|seen| seen.id().to_string()).collect();
+    for (day, part) in manifest.tables.get("claims").into_iter().flatten() {
+        match part_of(dir, manifest, ("claims", day), part, proved) {
+            Ok((found, _)) => proved.problems.extend(claims(manifest, &found, &graded, &ids)),
+            Err(problem) => proved.problems.push(problem.into()),
+        }
+    }
+}
+
+/// Reads a file and compares it with its entry in the manifest. Also returns whose rows they are.
+fn part_of(
+    dir: &Path,
+    manifest: &Manifest,
+    (name, day): (&str, &str),
+    part: &Part,
+    proved: &mut ProvedLedger,
+) -> Result<(ParquetTable, Whose), Message> {
+    let file = dir.join(manifest.file(name, day));
+    if file.symlink_metadata().is_err() {
+        return Err(say!("export-lake-no-table", path = file));
+    }
+    let (found, sha256) = table(&file)?;
+    if sha256 != part.sha256 {
+        proved.problems.push(say!("export-lake-table-altered", table = format!("{name} {day}")).into());
+    }
+    let said = |name: &str| {
+        let text = found.about(name).map(str::to_owned);
+        text.ok_or_else(|| say!("export-lake-no-entry", path = file, name))
+    };
+    let whose = Whose { ledger: said("ledger")?, machine: said("machine")?, host: said("host")? };
+    if (&whose.ledger, &whose.machine) != (&manifest.ledger, &manifest.machine) {
+        proved.problems.push(say!("export-lake-other-ledger", path = file, ledger = whose.ledger).into());
+    }
+    Ok((found, whose))
+}
+
+/// The rows of one day: their columns must be those that the rows give, and the launches those of the rows.
+fn checked_day(dir: &Path, manifest: &Manifest, day: &str, proved: &mut ProvedLedger) -> Result<Vec<Row>, Message> {
+    let Some(part) = manifest.part("observations", day) else {
+        return Err(say!("export-lake-no-observations", path = manifest.file("launches", day)));
+    };
+    let (found, whose) = part_of(dir, manifest, ("observations", day), part, proved)?;
+    let rows = chain(&found)?;
+    let mut runs = Runs::default();
+    rows.iter().for_each(|row| runs.push(row.seq));
+    if runs.0 != part.runs || rows.iter().any(|row| manifest::day(&row.time) != day) {
+        proved.problems.push(say!("export-lake-runs", day).into());
+    }
+    proved.problems.extend(differences("observations", &found, &rows::observations(&whose, &rows)));
+    let launches = rows::launches(&whose, &rows);
+    match manifest.part("launches", day) {
+        Some(part) => {
+            let (found, _) = part_of(dir, manifest, ("launches", day), part, proved)?;
+            proved.problems.extend(differences("launches", &found, &launches));
+        }
+        None if launches.rows() > 0 => {
+            let path = dir.join(manifest.file("launches", day));
+            proved.problems.push(say!("export-lake-no-table", path).into());
+        }
+        None => {}
+    }
+    Ok(rows)
 }
 
 /// Checks that every row follows from the previous one, from the ledger's id to the head.
-fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
-    let mut last = Hash::genesis(&whose.ledger);
+fn links(manifest: &Manifest, rows: &[Row], proved: &mut ProvedLedger) {
+    let mut last = Hash::genesis(&manifest.ledger);
     for (at, row) in rows.iter().enumerate() {
         let seq = at as u64 + 1;
         if row.seq != seq {
@@ -198,66 +286,41 @@ fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
     }
     proved.rows = rows.len() as u64;
     proved.head = rows.last().map(|row| row.hash.to_string());
-    if proved.head.as_deref() != Some(head) {
+    if proved.head.as_deref() != Some(&manifest.head) || proved.rows != manifest.rows {
         proved.problems.push(say!("export-lake-end-missing").into());
     }
 }
 
-/// Checks a table against the rows: the launches completely, and for the claims their ledger and their citations.
-fn beside_of(name: &str, found: &ParquetTable, whose: &Whose, head: &str, rows: &[Row]) -> Vec<Kept> {
+/// Checks the claims' ledger, the row up to which they were graded, and their citations.
+fn claims(
+    manifest: &Manifest,
+    found: &ParquetTable,
+    graded: &BTreeMap<u64, String>,
+    ids: &BTreeSet<String>,
+) -> Vec<Kept> {
     let mut problems = Vec::new();
-    if found.about("head") != Some(head) {
-        problems.push(say!("export-lake-other-export", table = name).into());
-    }
-    if name == "launches" {
-        problems.extend(differences(name, found, &rows::launches(whose, rows)));
-        return problems;
-    }
-    let ids: BTreeSet<String> =
-        rows.iter().filter_map(|row| row.observation().ok().flatten()).map(|seen| seen.id().to_string()).collect();
     let cells = |column: &str| rows::texts(found, column).into_iter().flatten().flatten().map(String::as_str);
-    for (column, is) in [("ledger", whose.ledger.as_str()), ("host", &whose.host), ("head", head)] {
-        if cells(column).any(|cell| cell != is) {
-            problems.push(say!("export-lake-claims-column", column).into());
-        }
+    if cells("ledger").any(|cell| cell != manifest.ledger) {
+        problems.push(say!("export-lake-claims-column", column = "ledger").into());
+    }
+    let rows = match found.column("row") {
+        Some(Values::Number(rows)) => rows.iter().map(|row| row.and_then(|row| u64::try_from(row).ok())).collect(),
+        _ => Vec::new(),
+    };
+    let heads = rows::texts(found, "head").into_iter().flatten();
+    let right = |row: &Option<u64>, head: &Option<String>| row.and_then(|row| graded.get(&row)) == head.as_ref();
+    if rows.len() != found.rows() || !rows.iter().zip(heads).all(|(row, head)| right(row, head)) {
+        problems.push(say!("export-lake-claims-column", column = "head").into());
+    }
+    let host = found.about("host").unwrap_or_default();
+    if cells("host").any(|cell| cell != host) {
+        problems.push(say!("export-lake-claims-column", column = "host").into());
     }
     if let Some(cited) = cells("cites").flat_map(|cell| cell.split(' ')).find(|id| !id.is_empty() && !ids.contains(*id))
     {
         problems.push(say!("export-lake-not-cited", observation = cited).into());
     }
     problems
-}
-
-/// Checks that every table has exactly the bytes recorded in the export's manifest.
-fn sealed(
-    dir: &Path,
-    stem: &str,
-    whose: &Whose,
-    (head, rows): (&str, u64),
-    seals: &BTreeMap<&str, String>,
-    proved: &mut ProvedLedger,
-) -> Result<(), Message> {
-    let path = Manifest::path(dir, stem);
-    let read = Manifest::read(&path).map_err(|why| say!("about-why", what = path, why))?;
-    let Some((manifest, seal)) = read else {
-        return Err(say!("export-lake-no-manifest", path));
-    };
-    let same = (&manifest.ledger, &manifest.machine, &manifest.host) == (&whose.ledger, &whose.machine, &whose.host);
-    if !same || manifest.head != head || manifest.rows != rows {
-        proved.problems.push(say!("export-lake-manifest-other", path).into());
-    }
-    for name in TABLES {
-        let problem = match (manifest.tables.get(name), seals.get(name)) {
-            (Some(named), Some(sha256)) if named.sha256 == *sha256 => continue,
-            (None, None) => continue,
-            (Some(_), Some(_)) => say!("export-lake-table-altered", table = name),
-            (Some(_), None) => say!("export-lake-table-missing", table = name),
-            (None, Some(_)) => say!("export-lake-table-unlisted", table = name),
-        };
-        proved.problems.push(problem.into());
-    }
-    proved.seal = Some(seal);
-    Ok(())
 }
 
 /// Rebuilds the chain from its columns.
@@ -288,7 +351,7 @@ fn chain(table: &ParquetTable) -> Result<Vec<Row>, Message> {
     Ok(rows)
 }
 
-/// Columns that differ from what the rows give.
+/// Columns that differ from those computed from the rows.
 fn differences(name: &str, found: &ParquetTable, made: &ParquetTable) -> Vec<Kept> {
     let mut all = Vec::new();
     for column in &made.columns {

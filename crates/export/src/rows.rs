@@ -2,6 +2,7 @@
 //!
 //! The same functions create the columns when a lake is written and when it is verified.
 
+use crate::manifest::State;
 use crate::parquet::{Column, ParquetTable, Values};
 use evidence::{Artifact, Finding, Recorded, Rung, Window};
 use ledger::Row;
@@ -10,6 +11,7 @@ use ledger::Row;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whose {
     pub ledger: String,
+    /// The value of the partition `machine`.
     pub machine: String,
     /// The name of the ledger's own machine.
     pub host: String,
@@ -101,7 +103,7 @@ pub fn observations(whose: &Whose, rows: &[Row]) -> ParquetTable {
         sheet.text("topic", fact.map(|fact| fact.topic.clone()));
         sheet.text("about", fact.map(|fact| fact.about.to_string()));
         sheet.text("value", fact.map(|fact| fact.value.to_string()));
-        subject(&mut sheet, whose, of);
+        subject(&mut sheet, whose, row.origin.as_deref(), of);
         sheet.bool("complete", of.map(|seen| seen.coverage().is_complete()));
         sheet.number("lost", of.and_then(|seen| i64::try_from(seen.coverage().lost).ok()));
         sheet.bool("contaminated", of.map(|seen| seen.contaminated().is_some()));
@@ -121,8 +123,8 @@ pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
         let about = |key: &str| fact.about.get(key).map(str::to_owned);
         let (kernel, path, launches) = match fact.topic.as_str() {
             "kernel" => (about("name"), None, fact.value.number().map(|count| count as i64)),
-            "matmul.path" => (None, Some(fact.value.to_string()), None),
-            "matmul.kernel" => (Some(fact.value.to_string()), None, None),
+            "matmul.path" | "vulkan.path" => (None, Some(fact.value.to_string()), None),
+            "matmul.kernel" | "vulkan.pipeline" => (Some(fact.value.to_string()), None, None),
             "blas.call" => (None, Some("BLAS".to_owned()), fact.value.number().map(|count| count as i64)),
             _ => continue,
         };
@@ -139,7 +141,7 @@ pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
         sheet.text("columns", about("columns"));
         sheet.text("phase", about("phase"));
         sheet.number("launches", launches);
-        subject(&mut sheet, whose, Some(&recorded));
+        subject(&mut sheet, whose, row.origin.as_deref(), Some(&recorded));
         sheet.number("lost", i64::try_from(recorded.coverage().lost).ok());
         sheet.bool("contaminated", Some(recorded.contaminated().is_some()));
         sheet.end_row();
@@ -148,13 +150,14 @@ pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
 }
 
 /// The columns about the subject, which both tables have.
-fn subject(sheet: &mut Sheet, whose: &Whose, of: Option<&Recorded>) {
+fn subject(sheet: &mut Sheet, whose: &Whose, origin: Option<&str>, of: Option<&Recorded>) {
     let subject = of.map(|seen| seen.subject());
     let text = |part: fn(&evidence::Subject) -> Option<String>| subject.and_then(part);
-    let host = subject.map(|subject| subject.host.clone().unwrap_or_else(|| whose.host.clone()));
     // An imported observation is about its own machine, of which only the ledger's id is known.
-    let imported = of.and_then(|seen| seen.origin()).and_then(|origin| origin.split('#').next()).map(str::to_owned);
-    sheet.text("host", imported.filter(|_| subject.is_some_and(|subject| subject.host.is_none())).or(host));
+    let imported = origin.and_then(|origin| origin.split('#').next()).map(str::to_owned);
+    let other = text(|subject| subject.host.clone()).or(imported);
+    sheet.bool("own", Some(other.is_none()));
+    sheet.text("host", Some(other.unwrap_or_else(|| whose.host.clone())));
     sheet.text("runtime", text(|subject| subject.runtime.clone()));
     sheet.text("artifact", text(|subject| artifact(subject).0));
     sheet.text("artifact_hash", text(|subject| artifact(subject).1));
@@ -188,17 +191,18 @@ fn finding(seen: &Recorded) -> &'static str {
     }
 }
 
-/// The claims of an investigation with their grades, for the chain up to `head`.
+/// The claims of an investigation with their grades, for the chain up to the last row.
 pub fn claims(
     whose: &Whose,
-    head: &str,
+    state: &State<'_>,
     graded: &[(&evidence::Stated, &evidence::Reading)],
     title: &str,
 ) -> ParquetTable {
     let mut sheet = Sheet::default();
     for (stated, reading) in graded {
         sheet.text("ledger", Some(whose.ledger.clone()));
-        sheet.text("head", Some(head.to_owned()));
+        sheet.number("row", i64::try_from(state.rows).ok());
+        sheet.text("head", Some(state.head.to_string()));
         sheet.text("host", Some(whose.host.clone()));
         sheet.text("investigation", Some(title.to_owned()));
         sheet.text("claim", Some(stated.claim.id.clone()));

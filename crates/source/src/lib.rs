@@ -59,6 +59,7 @@ mod vulkan;
 pub mod words;
 
 pub use argument::Argument;
+pub use cxx::eval::CallValue;
 pub use declared::{Because, Build, Bypass, Condition, Declared, Launch};
 pub use device::{ALL as ALL_GPUS, DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use fused_paths::FusedPath;

@@ -36,6 +36,7 @@ kinds! {
     "rocblas-source" => callchain::RocblasSource,
     "map" => dryrun::DispatchMaps<'_>,
     "diff-runtime" => dryrun::RuntimeDiff,
+    "side-by-side" => dryrun::SideBySide,
     "diff-backends" => dryrun::Backends,
     "diff-vulkan" => dryrun::VulkanDiff,
     "dryrun-vulkan-map" => dryrun::VulkanMaps,

@@ -51,5 +51,5 @@ pub use machine::{Machine, Moment};
 pub use records::{
     Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, UnknownCondition, Window,
 };
-pub use settings::{Extent, ExtentPart, NotKnown, Setting, Settings};
+pub use settings::{CallValue, Extent, ExtentPart, NotKnown, Setting, Settings};
 pub use value::{Agg, CURVED, FnValue, Instance, MemoryPlace, Shape, Ty, Value};

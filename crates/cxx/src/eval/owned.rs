@@ -52,7 +52,7 @@ impl Machine<'_> {
                 let Some([TemplateArg::Type(ty)]) = last.args.as_deref() else { return Ok(None) };
                 let ty = self.resolve(ty)?;
                 Some(match (&ty, args) {
-                    // Without a constructor, the object is zeroed.
+                    // An object without a constructor is zeroed.
                     (Ty::Struct(instance), []) if !self.has_constructor(instance) => {
                         let object = self.default_value(&ty, true, at)?;
                         Value::Ptr(self.global(object))
@@ -79,7 +79,7 @@ impl Machine<'_> {
             },
             "find_if" => match args {
                 [from, to, _] => match (self.decayed(from)?, self.decayed(to)?) {
-                    // Nothing is asked about an empty range.
+                    // In an empty range, the function is never called.
                     (Value::Ptr(from), Value::Ptr(to)) if from == to => Some(Value::Ptr(to)),
                     _ => None,
                 },

@@ -526,3 +526,11 @@ pub fn mentions_call(text: &str, name: &str) -> bool {
         !before && after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'(')
     })
 }
+
+impl Program {
+    /// The tokens of a unit with its includes, without reading its declarations.
+    pub(crate) fn tokens(&mut self, tree: &dyn Sources, path: &str) -> Result<Vec<Tok>, LoadError> {
+        let (toks, _) = Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
+        Ok(self.with_bodies(&toks))
+    }
+}

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// A device is opened once; a graph of one node takes far fewer steps.
 const MOST_STEPS: u64 = 60_000_000;
-/// The most unknown conditions of which both branches are run.
+/// The maximum number of unknown conditions for which both branches are run.
 const MOST_UNKNOWN: usize = 4;
 /// The size of each buffer. It fits into the smallest heap of the stored cards.
 const BUFFER: i64 = 1 << 30;

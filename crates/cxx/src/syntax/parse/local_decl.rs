@@ -1,4 +1,4 @@
-//! Declarations inside functions: how to recognise one, and what it declares.
+//! Recognises and parses declarations inside functions.
 
 use super::types::Specifiers;
 use super::{Parsed, Parser};

@@ -1,8 +1,8 @@
 //! `verify --parquet`: the result of verifying a lake, for users and programs.
 
 use crate::context::{CHECK_FAILED, Context, Format};
-use export::{ExpectedHash, LakeVerdict};
-use ledger::Hash;
+use export::{ExpectedHash, LakeVerdict, OwnLedger};
+use ledger::{Hash, Reader};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,13 +11,17 @@ pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) 
     let ledgers = export::prove(dir)?;
     let expected = expect.map(|hash| ExpectedHash::find(hash.to_string(), &ledgers));
     let held = expected.as_ref().is_none_or(|expected| expected.is_there());
-    let whole = ledgers.iter().all(|one| one.problems.is_empty());
+    // A machine that only verifies has no ledger.
+    let own = OwnLedger::compare(&Reader::open(&context.ledger)?, &ledgers)?;
+    let same = own.as_ref().is_none_or(|own| own.differs_at.is_none());
+    let whole = same && ledgers.iter().all(|one| one.problems.is_empty());
     // Always in English, like all JSON.
     let english = report::Lang::new("en");
     let verdict = LakeVerdict {
         proved: whole.then(|| english.text("lake-proved")),
         not_proved: english.text("lake-unproved"),
         ledgers,
+        own,
         expected,
     };
     let shown = || text(&verdict, context);
@@ -43,6 +47,18 @@ fn text(verdict: &LakeVerdict, context: &Context) -> String {
         ];
         let key = if one.problems.is_empty() { "lake-whole" } else { "lake-not-whole" };
         let _ = writeln!(out, "{}", lang.text_with(key, &args));
+    }
+    if let Some(own) = &verdict.own {
+        let args = [
+            ("rows", own.rows.into()),
+            ("exported", own.exported.into()),
+            ("left", own.rows.saturating_sub(own.exported).into()),
+            ("row", own.differs_at.unwrap_or(0).into()),
+        ];
+        let _ = match own.differs_at {
+            Some(_) => writeln!(out, "{}", alarm(&lang.text_with("lake-own-differs", &args))),
+            None => writeln!(out, "{}", lang.text_with("lake-own-same", &args)),
+        };
     }
     if let Some(expected) = &verdict.expected {
         let args = [

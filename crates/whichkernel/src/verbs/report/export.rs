@@ -30,6 +30,8 @@ pub fn write(
             let args = [
                 ("name", exported.stem.as_str().into()),
                 ("seal", exported.seal.as_str().into()),
+                ("new", exported.new_rows.into()),
+                ("rows", exported.rows.into()),
                 ("beside", exported.beside.clone().unwrap_or_default().into()),
             ];
             if exported.beside.is_some() {

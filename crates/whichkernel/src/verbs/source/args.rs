@@ -59,8 +59,8 @@ pub struct Args {
     #[arg(long, value_name = "LIBRARY", conflicts_with_all = ["chain", "no_shape"])]
     pub code: Option<PathBuf>,
 
-    /// With --graph: how to assume that tokens are routed where the host sorts them by expert. `even` uses the next experts in turn, `first` always the
-    /// first ones. Overrides the routing recorded in the graph file
+    /// With --graph: the routing to assume where the host sorts tokens by expert. `even` uses the next experts in turn,
+    /// and `first` always uses the first ones. Overrides the routing recorded in the graph file
     #[arg(long, value_enum, requires = "graph")]
     pub routing: Option<Routing>,
 
