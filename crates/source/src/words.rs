@@ -1,9 +1,9 @@
 //! The question in the words that users type: each word is recognised as a GPU, a type, a number or a version.
 
-use crate::Device;
 use crate::decision_table::{COLUMNS, all};
 use crate::explain::Question;
 use crate::versions::{Known, ollama_releases, resolve};
+use crate::{Device, DeviceError};
 use say::shell::CommandLine;
 use say::{Message, bail, say};
 
@@ -99,6 +99,7 @@ pub fn card(gpu: &str, around: &dyn Surroundings) -> say::Result<Device> {
     let found = Device::find(gpu).or_else(|error| numbered(gpu).map_or(Err(error), |name| Device::find(&name)));
     match found {
         Ok(device) => Ok(device),
+        Err(error @ DeviceError::Apple(_)) => Err(error.into()),
         Err(_) => bail!("command-explain-no-such-gpu", gpu = format!("{gpu:?}"), hint = hint(gpu, &around.terms())),
     }
 }

@@ -3,6 +3,7 @@
 
 use super::launch::{MetalRun, launches, rule};
 use crate::ggml_dialect::{GGML, KEPT};
+use crate::outcome::with_place;
 use cxx::ast::Expr;
 use cxx::eval::{Builtin, Machine, Property, Run, Stop, Ty, Value};
 use cxx::{Dialect, IntTy, Outside, Role, Span, Vocabulary};
@@ -89,9 +90,13 @@ fn undeclared(_: &mut Machine<'_>, name: &str) -> Option<Value> {
 /// The launches of a run that ended.
 pub fn launched(machine: &mut Machine<'_>, ended: Run<()>) -> Run<MetalRun> {
     match ended {
-        Err(Stop::Abort { at, what }) => Err(Stop::undetermined(at, say!("source-open-backend-aborts", code = what))),
+        Err(Stop::Abort { at, what }) => {
+            let why = say!("source-open-backend-aborts", code = what);
+            let stopped = with_place(&machine.program.files.place(at), &why);
+            Ok(MetalRun { stopped: Some(stopped), ..MetalRun::default() })
+        }
         Err(stop) => Err(stop),
-        Ok(()) => Ok(MetalRun { rule: rule(machine), launches: launches(machine)? }),
+        Ok(()) => Ok(MetalRun { rule: rule(machine), launches: launches(machine)?, stopped: None }),
     }
 }
 

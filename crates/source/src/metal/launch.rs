@@ -3,7 +3,7 @@
 use super::answer::MetalCondition;
 use cxx::Span;
 use cxx::eval::{Machine, Run, Stop, Value};
-use say::say;
+use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,11 +47,13 @@ impl MetalLaunch {
 pub struct MetalRun {
     pub launches: Vec<MetalLaunch>,
     pub rule: Vec<MetalCondition>,
+    /// Where the program itself stopped the run.
+    pub stopped: Option<Message>,
 }
 
 impl PartialEq for MetalRun {
     fn eq(&self, other: &MetalRun) -> bool {
-        self.launches == other.launches
+        self.launches == other.launches && self.stopped == other.stopped
     }
 }
 

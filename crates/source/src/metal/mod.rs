@@ -142,6 +142,11 @@ impl<'t> MetalRules<'t> {
         cells: &[(String, i64)],
     ) -> Result<Vec<MetalChoice>, RulesError> {
         let mut answers = self.ask(card, environment, None, shape, cells)?;
+        for answer in &mut answers {
+            if let Some(why) = answer.as_ref().ok().and_then(|run| run.stopped.clone()) {
+                *answer = Err(why);
+            }
+        }
         for (name, unknown) in card.unknown() {
             for value in unknown.values.iter().skip(1) {
                 let others = self.ask(card, environment, Some((&name, *value)), shape, cells)?;
@@ -182,7 +187,15 @@ impl<'t> MetalRules<'t> {
 /// a number of the launch that differs is unknown. A run that the program itself stops with the second value is a requirement of
 /// the program, not another answer.
 fn vary(own: &mut Result<MetalRun, Message>, other: Result<MetalRun, Message>, property: &str) {
-    let (Ok(run), Ok(other)) = (&mut *own, other) else { return };
+    let Ok(run) = &mut *own else { return };
+    let other = match other {
+        Ok(other) if other.stopped.is_some() => return,
+        Ok(other) => other,
+        Err(_) => {
+            *own = Err(say!("source-open-metal-property", property));
+            return;
+        }
+    };
     let same = |(mine, theirs): (&MetalLaunch, &MetalLaunch)| mine.kernel == theirs.kernel;
     if run.launches.len() != other.launches.len() || !run.launches.iter().zip(&other.launches).all(same) {
         *own = Err(say!("source-open-metal-property", property));

@@ -139,6 +139,16 @@ fn rows(cells: &[MetalChoice]) -> Vec<&[MetalChoice]> {
     cells.chunk_by(alike).collect()
 }
 
+/// The column counts of cells: `1..3, 24`. A range has every count in it.
+fn counts(cells: &[MetalChoice]) -> String {
+    let counts: Vec<i64> = cells.iter().map(|cell| cell.columns).collect();
+    let ranges = counts.chunk_by(|a, b| a + 1 == *b).map(|range| match range {
+        [first, .., last] => format!("{first}..{last}"),
+        range => range.iter().map(i64::to_string).collect(),
+    });
+    ranges.collect::<Vec<_>>().join(", ")
+}
+
 impl Show for MetalDeclared {
     fn table(&self, lang: &Lang) -> Option<Table> {
         let mut table = Table::new(vec![
@@ -153,17 +163,13 @@ impl Show for MetalDeclared {
             Column::left("memory", lang.text("metal-memory")),
         ]);
         for alike in rows(&self.cells) {
-            let (Some(first), Some(last)) = (alike.first(), alike.last()) else { continue };
-            let range = match first.columns == last.columns {
-                true => first.columns.to_string(),
-                false => format!("{}..{}", first.columns, last.columns),
-            };
+            let Some(first) = alike.first() else { continue };
             let launch = main_launch(first);
             let of = |text: fn(&MetalLaunch) -> String| launch.map(text).unwrap_or_default();
             table.row([
                 first.card.clone(),
                 first.kind.clone(),
-                range,
+                counts(alike),
                 first.path.clone().unwrap_or_else(undetermined),
                 first.kernel.clone().unwrap_or_else(undetermined),
                 of(constants),
