@@ -102,6 +102,20 @@ fn duckdb(lake: &Path, sql: &str) -> Option<serde_json::Value> {
 }
 
 #[test]
+fn duckdb_runs_the_queries_of_the_page() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lake = lake(dir.path());
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lake.md");
+    let page = fs::read_to_string(page).expect("docs/lake.md");
+    let queries: Vec<&str> = page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(queries.len(), 2);
+    let Some(claims) = duckdb(&lake, queries[0]) else { return };
+    assert_eq!(claims.as_array().map(Vec::len), Some(4), "two claims of each machine: {claims}");
+    let kernels = duckdb(&lake, queries[1]).expect("duckdb");
+    assert_eq!((&kernels[0]["launches"], &kernels[0]["lost"]), (&"4096".into(), &"2".into()), "{kernels}");
+}
+
+#[test]
 fn duckdb_reads_every_column_as_it_was_written() {
     let dir = tempfile::tempdir().expect("a folder");
     let lake = lake(dir.path());
@@ -123,8 +137,9 @@ fn duckdb_reads_every_column_as_it_was_written() {
     let chain = "SELECT count(*) AS broken FROM (SELECT row, prev, lag(hash) OVER (PARTITION BY ledger ORDER BY row) AS before \
                  FROM 'observations/*/*/*.parquet') WHERE row > 1 AND prev != before";
     assert_eq!(duckdb(&lake, chain).expect("duckdb")[0]["broken"], 0);
-    let bodies = duckdb(&lake, "SELECT kind, decode(body) AS body FROM 'observations/*/*/*.parquet' WHERE kind = 'note'")
-        .expect("duckdb");
+    let bodies =
+        duckdb(&lake, "SELECT kind, decode(body) AS body FROM 'observations/*/*/*.parquet' WHERE kind = 'note'")
+            .expect("duckdb");
     assert!(bodies[0]["body"].as_str().is_some_and(|body| body.contains("a person's \"words\"")), "{bodies}");
 }
 
@@ -209,18 +224,8 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "rows are missing",
         ),
         ("launches", "a path", |table| text(table, "path")[0] = Some("MMQ".into()), "launches: the column 'path'"),
-        (
-            "claims",
-            "a grade",
-            |table| text(table, "grade")[0] = Some("confirmed".into()),
-            "the table was altered",
-        ),
-        (
-            "claims",
-            "a title",
-            |table| text(table, "investigation")[0] = Some("Mine".into()),
-            "the table was altered",
-        ),
+        ("claims", "a grade", |table| text(table, "grade")[0] = Some("confirmed".into()), "the table was altered"),
+        ("claims", "a title", |table| text(table, "investigation")[0] = Some("Mine".into()), "the table was altered"),
         ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "no row has the observation"),
         (
             "claims",

@@ -108,6 +108,7 @@ left-out-unsteady = differs between unobserved runs too
 left-out-untold = not reported
 left-out-disagrees = two counts disagree
 left-out-stopped = stopped before its end
+left-out-clock = the clock went back
 
 unit-bytes = { $count ->
     [one] byte
@@ -149,6 +150,10 @@ unit-libraries = { $count ->
     [one] library
    *[other] libraries
   }
+unit-machines = { $count ->
+    [one] machine
+   *[other] machines
+}
 unit-observers = { $count ->
     [one] observer
    *[other] observers
