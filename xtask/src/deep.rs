@@ -3,6 +3,7 @@
 
 mod catalogs;
 mod cuobjdump;
+mod fleet;
 mod gemm;
 mod gfx1201;
 mod isa;
@@ -29,6 +30,11 @@ type Comparison = fn() -> anyhow::Result<bool>;
 const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("catalogs", "every Tensile catalog's leaves, and the kernels of its objects against llvm-readelf", catalogs::run),
     ("cuobjdump", "registers, stack and shared memory of every cubin's kernels against cuobjdump", cuobjdump::run),
+    (
+        "fleet",
+        "the queries of a lake of 200 machines in DuckDB, ClickHouse and Spark: the planted changes, no others",
+        fleet::run,
+    ),
     ("gemm", "the computed GEMM kernels of every catalog against hipBLASLt and rocBLAS on the stand-in GPU", gemm::run),
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),

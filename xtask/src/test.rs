@@ -10,7 +10,9 @@ use std::{env, fs, io};
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::packages::ensure();
-    crate::python::ensure();
+    for package in [test_artifacts::MCP_CLIENT, test_artifacts::DUCKDB] {
+        crate::python::ensure(package);
+    }
     // Without a network this names the missing artifacts and continues: `test_artifacts::need` decides per test.
     crate::fetch::run(false)?;
     let place = tempfile::tempdir()?;

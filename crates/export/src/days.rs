@@ -1,6 +1,6 @@
 //! The rows of a ledger by the day on which they were recorded. A partition of the lake has the rows of one day.
 
-use crate::lake::LakeError;
+use crate::error::LakeError;
 use crate::manifest::day;
 use ledger::{Reader, Row};
 use std::collections::BTreeMap;

@@ -15,8 +15,7 @@ pub struct LakeFiles {
 impl LakeFiles {
     /// Fails if the folder cannot be listed. A lake without tables has no files.
     pub fn list(dir: &Path) -> io::Result<LakeFiles> {
-        let about = |error: io::Error| io::Error::new(error.kind(), say::say!("about-why", what = dir, why = error));
-        fs::read_dir(dir).map_err(about)?;
+        fs::read_dir(dir)?;
         let mut files = LakeFiles::default();
         below(&dir.join(manifest::FOLDER), 0, "json", &mut files.manifests)?;
         for table in TABLES {

@@ -6,41 +6,18 @@
 //! export after a killed one starts at the same row and replaces what the killed one left.
 
 use crate::days::{Days, Runs};
+use crate::error::{LakeError, fail};
 use crate::manifest::{self, Manifest, Part, Place, State};
 use crate::rows::{self, Whose};
 use crate::staging::Staging;
 use evidence::{Reading, Stated};
-use ledger::{LedgerError, Reader};
+use ledger::Reader;
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// How often an export starts again because another one of the same ledger was faster.
 const ATTEMPTS: usize = 20;
-
-#[derive(Debug)]
-pub enum LakeError {
-    Ledger(LedgerError),
-    Empty(PathBuf),
-    Full(PathBuf),
-    Forks { ledger: String, most: usize },
-    Overtaken(PathBuf),
-    Remote(PathBuf),
-    Io { path: PathBuf, source: io::Error },
-}
-
-say::worded! { LakeError {
-    Ledger(error) => error,
-    Empty(path) => "export-empty",
-    Full(path) => "export-full",
-    Forks { ledger, most } => "export-forks",
-    Overtaken(path) => "export-overtaken",
-    Remote(path) => "export-remote",
-    Io { path, source } => "about-why" (what = path, why = source),
-}}
-
-say::wraps! { LakeError { Ledger(LedgerError) }}
 
 /// The information that is written in addition to the rows.
 #[derive(Debug)]
@@ -215,11 +192,4 @@ fn publish(dir: &Path, place: &Place, made: &Made) -> Result<Option<String>, Lak
     made.staging.replace(&path, &bytes)?;
     crate::staging::sweep(dir, &made.manifest);
     Ok(Some(seal))
-}
-
-pub(crate) fn fail(path: &Path, error: io::Error) -> LakeError {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LakeError::Full(path.to_owned()),
-        _ => LakeError::Io { path: path.to_owned(), source: error },
-    }
 }

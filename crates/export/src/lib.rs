@@ -7,7 +7,9 @@
 #![forbid(unsafe_code)]
 
 mod days;
+mod error;
 mod files;
+pub mod fleet;
 mod lake;
 mod manifest;
 pub mod parquet;
@@ -18,8 +20,9 @@ mod rows;
 mod staging;
 mod timeline;
 
+pub use error::LakeError;
 pub use files::Inventory;
-pub use lake::{Exported, LakeError, Origin, is_remote, write};
+pub use lake::{Exported, Origin, is_remote, write};
 pub use manifest::machine;
 pub use perfetto::perfetto;
 pub use profiler::profiler;

@@ -1,7 +1,7 @@
 //! The manifest of one ledger in a lake: how far it was exported, and the rows and the SHA-256 of each file. An export
 //! writes it last, so the files that it names exist, and it is the mark from which the next export continues.
 
-use crate::lake::{LakeError, fail};
+use crate::error::{LakeError, fail};
 use ledger::{Hash, Reader};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

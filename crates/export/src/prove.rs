@@ -124,7 +124,8 @@ pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
     // The lock prevents an export from moving its files meanwhile. A folder that cannot be locked is read anyway; the
     // manifest shows whether it is consistent.
     let _unchanged = manifest::lock(dir, false);
-    let files = LakeFiles::list(dir)?;
+    let about = |error: io::Error| io::Error::new(error.kind(), say::say!("about-why", what = dir, why = error));
+    let files = LakeFiles::list(dir).map_err(about)?;
     let (manifests, mut left) = (&files.manifests, files.tables.clone());
     if manifests.is_empty() && left.is_empty() {
         let folder = dir.join(TABLES[0]);

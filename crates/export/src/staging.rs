@@ -1,6 +1,6 @@
 //! Files of an export under temporary names, in a hidden folder of the lake, until all of them are complete.
 
-use crate::lake::{LakeError, fail};
+use crate::error::{LakeError, fail};
 use crate::manifest::{Manifest, Part, TABLES};
 use crate::parquet::{ParquetTable, Writer};
 use crate::rows::Whose;

@@ -102,6 +102,20 @@ fn duckdb(lake: &Path, sql: &str) -> Option<serde_json::Value> {
 }
 
 #[test]
+fn duckdb_runs_the_queries_of_the_page() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lake = lake(dir.path());
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lake.md");
+    let page = fs::read_to_string(page).expect("docs/lake.md");
+    let queries: Vec<&str> = page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(queries.len(), 2);
+    let Some(claims) = duckdb(&lake, queries[0]) else { return };
+    assert_eq!(claims.as_array().map(Vec::len), Some(4), "two claims of each machine: {claims}");
+    let kernels = duckdb(&lake, queries[1]).expect("duckdb");
+    assert_eq!((&kernels[0]["launches"], &kernels[0]["lost"]), (&"4096".into(), &"2".into()), "{kernels}");
+}
+
+#[test]
 fn duckdb_reads_every_column_as_it_was_written() {
     let dir = tempfile::tempdir().expect("a folder");
     let lake = lake(dir.path());

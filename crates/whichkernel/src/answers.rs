@@ -28,6 +28,7 @@ kinds! {
     "dryrun" => dryrun::answers::ProgramRun<'_>,
     "skeleton-shapes" => gguf::Shapes,
     "skeleton" => gguf::Written,
+    "fleet" => export::fleet::FleetAnswer,
     "lake-verify" => export::LakeVerdict,
     "check" => investigate::Checked<'_>,
     "investigate" => investigate::Investigated<'_>,

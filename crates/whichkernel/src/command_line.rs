@@ -2,8 +2,8 @@
 
 use crate::context::Global;
 use crate::verbs::{
-    agent, atlas, check, completions, diff, doctor, dryrun, explain, history, inspect, investigate, isa, ledger, man,
-    map, mcp, probe, report, runtime, schema, skeleton, source, watch, why,
+    agent, atlas, check, completions, diff, doctor, dryrun, explain, fleet, history, inspect, investigate, isa, ledger,
+    man, map, mcp, probe, report, runtime, schema, skeleton, source, watch, why,
 };
 use clap::{Parser, Subcommand};
 
@@ -39,6 +39,8 @@ pub enum Verb {
     Dryrun(dryrun::Args),
     /// Explain which kernel is chosen, why, and what would change the choice; works offline, from built-in tables
     Explain(explain::Args),
+    /// Show which machines of a lake changed path, since when, and after which upgrade, through DuckDB or ClickHouse
+    Fleet(fleet::Args),
     /// Find the commits that changed a choice: the kernel before and after, and the deciding lines
     History(history::Args),
     /// Show what a file contains: bundles, targets, kernels, and how much of it was read

@@ -109,7 +109,7 @@ fn wrong_files(dir: &Path) {
 }
 
 /// At least one line for every verb, each of which fails.
-const FAILING: [&str; 71] = [
+const FAILING: [&str; 74] = [
     "agent --listen 0.0.0.0:0",
     "agent --otlp https://localhost",
     "atlas",
@@ -130,6 +130,9 @@ const FAILING: [&str; 71] = [
     "explain 9070xt mi300x",
     "explain 9070xt Q9_K",
     "help nonsense",
+    "fleet diff nonsense --before 2026-11-10 --after 2026-11-12",
+    "fleet diff tree --before 2026-11-12 --after 2026-11-10",
+    "fleet alerts tree",
     "history tree",
     "inspect text",
     "inspect empty",

@@ -25,6 +25,20 @@ use std::{env, fs};
 
 /// A client of the Model Context Protocol with all that it needs, below [`cache`]; `cargo xtask test` installs it.
 pub const MCP_CLIENT: &str = "python-mcp-2.3.0";
+/// DuckDB for Python.
+pub const DUCKDB: &str = "python-duckdb-2.0.0";
+/// Spark for Python, which needs Java; `cargo xtask deep fleet` installs it.
+pub const SPARK: &str = "python-pyspark-4.3.0";
+
+/// A Python package below [`cache`]; None, and a skipped test, if it is missing.
+pub fn python(name: &str) -> Option<PathBuf> {
+    let place = cache().join(name);
+    if !place.is_dir() {
+        skip(name, "`cargo xtask test` or `cargo xtask deep` installs it");
+        return None;
+    }
+    Some(place)
+}
 
 /// `$WHICHKERNEL_TEST_CACHE`, else `whichkernel-tests` in the user's cache directory: never the product's own cache,
 /// which may contain anything. `.cargo/runner` sets it for tests, also as the product's cache.

@@ -23,6 +23,7 @@ say::named! {
         Kernels = "kernels",
         Launches = "launches",
         Libraries = "libraries",
+        Machines = "machines",
         Observers = "observers",
         Points = "points",
         Probes = "probes",
@@ -66,6 +67,8 @@ say::named! {
         Disagrees = "disagrees",
         /// The run was stopped before it had finished.
         Stopped = "stopped",
+        /// The machine's clock went back, so its dates have no order.
+        Clock = "clock",
     }
 }
 
@@ -87,6 +90,7 @@ impl Say for Why {
             Why::Untold => say!("left-out-untold"),
             Why::Disagrees => say!("left-out-disagrees"),
             Why::Stopped => say!("left-out-stopped"),
+            Why::Clock => say!("left-out-clock"),
         }
     }
 }

@@ -111,6 +111,7 @@ left-out-unsteady = also differs between unobserved runs
 left-out-untold = not reported
 left-out-disagrees = two counts disagree
 left-out-stopped = stopped early
+left-out-clock = the clock went back
 
 unit-bytes = { $count ->
     [one] byte
@@ -152,6 +153,10 @@ unit-libraries = { $count ->
     [one] library
    *[other] libraries
   }
+unit-machines = { $count ->
+    [one] machine
+   *[other] machines
+}
 unit-observers = { $count ->
     [one] observer
    *[other] observers

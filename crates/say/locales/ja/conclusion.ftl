@@ -87,6 +87,7 @@ left-out-unsteady = 観測なしの実行どうしでも不一致
 left-out-untold = 報告なし
 left-out-disagrees = 2 つの手段の件数が不一致
 left-out-stopped = 途中で停止
+left-out-clock = 時計が戻ったため、日付の順序が不明
 
 unit-bytes = バイト
 unit-calls = 呼び出し
@@ -98,6 +99,7 @@ unit-instructions = 命令
 unit-kernels = カーネル
 unit-launches = 起動
 unit-libraries = ライブラリ
+unit-machines = マシン
 unit-observers = 観測手段
 unit-points = 項目
 unit-probes = プローブ

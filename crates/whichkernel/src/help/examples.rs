@@ -57,6 +57,15 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "whichkernel explain vllm Mixtral-8x7B --gpu mi300x --vllm vllm-0.32 --against vllm-0.33",
         ],
     ),
+    ("fleet", &["whichkernel fleet alerts lake", "whichkernel fleet diff lake --before 2026-11-10 --after 2026-11-12"]),
+    ("fleet alerts", &["whichkernel fleet alerts lake --since 2026-11-10"]),
+    (
+        "fleet diff",
+        &[
+            "whichkernel fleet diff lake --before 2026-11-10 --after 2026-11-12",
+            "whichkernel fleet diff s3://bucket/lake --before 2026-11-10 --after 2026-11-12 --sql",
+        ],
+    ),
     ("history", &["whichkernel history llama.cpp --since b6841 --gpu gfx1201 --type Q4_K --columns 290"]),
     (
         "inspect",
@@ -143,5 +152,18 @@ pub fn of(path: &str) -> &'static [&'static str] {
 }
 
 /// The verbs that exit with 1. The sentence that explains it has the key `exit-` plus this name.
-pub const FAILS: &[&str] =
-    &["check", "diff", "doctor", "dryrun", "inspect", "investigate", "isa", "ledger-verify", "map", "source", "watch"];
+pub const FAILS: &[&str] = &[
+    "check",
+    "diff",
+    "doctor",
+    "dryrun",
+    "fleet-alerts",
+    "fleet-diff",
+    "inspect",
+    "investigate",
+    "isa",
+    "ledger-verify",
+    "map",
+    "source",
+    "watch",
+];

@@ -14,6 +14,7 @@ pub mod diff;
 pub mod doctor;
 pub mod dryrun;
 pub mod explain;
+pub mod fleet;
 pub mod history;
 pub mod inspect;
 pub mod investigate;
@@ -45,6 +46,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
         Some(Verb::Doctor(args)) => doctor::run(&args, &verb_names(), context),
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
         Some(Verb::Explain(args)) => explain::run(&args, context),
+        Some(Verb::Fleet(args)) => fleet::run(&args, context),
         Some(Verb::History(args)) => history::run(&args, context),
         Some(Verb::Inspect(args)) => inspect::run(&args, context),
         Some(Verb::Investigate(args)) => investigate::run(&args, context),
