@@ -69,7 +69,7 @@ fn build() -> Result<(), Failure> {
     program(&canary, &out.join("canary"))
 }
 
-/// For other systems the commands that need these say so before they begin; here the files are empty.
+/// For other systems, the files are empty. Commands that need them report this before they begin.
 fn none(out: &Path) -> Result<(), Failure> {
     let nullgpu = ["libnullgpu.so.5", "libnullgpu.so.6", "libnullgpu.so.7"];
     let blas = ["libnullblas.so", "libnullrocblas.so", "libnullsolver.so", "libsparse_read.so"];
@@ -147,8 +147,8 @@ const CUDA_SONAMES: &[&str] = &[
     "libnvshmem_host.so.3",
 ];
 
-/// One library has all functions. For each name that programs ask for, an empty library with that name leads to it, with
-/// the version that the real library gives to its symbols: the loader asks for it.
+/// One library has all functions. For each name that programs ask for, an empty library with that name leads to it. It
+/// has the version that the real library gives to its symbols, because the loader checks the version.
 fn nullcuda(root: &Path, out: &Path) -> Result<(), Failure> {
     const LIBRARY: &str = "libwhichkernel-cuda.so";
     let shim = root.join("shims/nullcuda");

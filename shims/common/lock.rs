@@ -27,7 +27,7 @@ impl<T> Lock<T> {
         Guard(self)
     }
 
-    /// For callers that must not block.
+    /// Takes the lock without blocking, if it is free.
     #[allow(dead_code, reason = "not every shim needs it")]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| Guard(self))

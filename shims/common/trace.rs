@@ -297,7 +297,7 @@ pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
     put(kind, parts, 1)
 }
 
-/// The same for data that can be recorded another way: no loss is counted.
+/// Like `write`, for data that can also be recorded another way: no loss is counted.
 #[allow(dead_code, reason = "only the preload shim has such")]
 pub fn try_write(kind: u32, parts: &[&[u8]]) -> bool {
     put(kind, parts, 0)

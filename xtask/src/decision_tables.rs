@@ -82,7 +82,7 @@ fn crate_tree(artifact: &str) -> Option<(Tree, String)> {
     Some((tree, format!("ggml-{}", version.join("."))))
 }
 
-/// The same table as the atlas has for the release.
+/// Computes the table that the atlas has for the release.
 fn table(tree: &Tree, of: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<DecisionTable> {
     let mut question = source::atlas::question(&[], &[])?;
     // The tables are embedded in the program, so they have to stay small.

@@ -14,6 +14,7 @@ mod readelf;
 mod runtime_build;
 mod siege;
 mod source;
+mod source_metal;
 mod source_ops;
 mod tests;
 mod watch_preload;
@@ -45,7 +46,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ),
     (
         "programs",
-        "real HIP programs on the stand-in GPU against their own lists of launches, JAX included",
+        "real HIP programs on the stand-in GPU against their own statements: JAX, RCCL, MIOpen and others",
         programs::run,
     ),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
@@ -58,6 +59,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         siege::run(&[])
     }),
     ("source", "the evaluator's choices against the dispatcher of each version, compiled and called", source::run),
+    (
+        "source-metal",
+        "the evaluator's Metal kernels against the Metal backend of each version, compiled and run without a device",
+        source_metal::run,
+    ),
     (
         "source-ops",
         "the same for flash attention, RoPE, get_rows and mul_mat_id, to the last template argument",
@@ -74,7 +80,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
-    // It takes its own arguments.
+    // The siege takes its own arguments.
     if wanted.first().is_some_and(|name| name == "siege") {
         let held = siege::run(&wanted[1..])?;
         return Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });

@@ -45,7 +45,7 @@ impl Port {
         if self == Port::Windows { "whichkernel.exe" } else { "whichkernel" }
     }
 
-    /// What runs its programs in the root.
+    /// The program that runs the port's programs in the root.
     pub fn runner(self) -> &'static [&'static str] {
         match self {
             Port::Windows => &["wine64"],
@@ -54,12 +54,12 @@ impl Port {
         }
     }
 
-    /// What `cargo` is called with. Debian has no standard library for Windows, only its sources.
+    /// The arguments for `cargo`. Debian has no standard library for Windows, only its sources.
     fn cargo(self) -> &'static [&'static str] {
         match self {
             Port::Windows => &["build", "-Zbuild-std=std,panic_abort", "--package", "whichkernel"],
             Port::Arm64 => &["build", "--package", "whichkernel"],
-            // The page is a crate of its own; here are the crates that it is made of.
+            // The page is a separate crate; these are the crates that it consists of.
             Port::Wasm => &[
                 "check",
                 "--no-default-features",
@@ -72,7 +72,7 @@ impl Port {
     }
 }
 
-/// `cargo xtask ports [NAME...]`: builds, and says where.
+/// `cargo xtask ports [NAME...]`: builds, and prints the location.
 pub fn run(args: &[String]) -> anyhow::Result<std::process::ExitCode> {
     let known = |name: &String| Port::ALL.into_iter().find(|port| port.name() == name);
     let root = Root::ready()?;
@@ -92,7 +92,7 @@ pub fn run(args: &[String]) -> anyhow::Result<std::process::ExitCode> {
 pub struct Root(PathBuf);
 
 impl Root {
-    /// Made once, in the tests' cache; WHICHKERNEL_PORTS_ROOT names another.
+    /// Created once, in the tests' cache; WHICHKERNEL_PORTS_ROOT names another directory.
     pub fn ready() -> anyhow::Result<Root> {
         let own = || test_artifacts::cache().join("ports-sid");
         let dir = env::var_os("WHICHKERNEL_PORTS_ROOT").map_or_else(own, PathBuf::from);
@@ -100,7 +100,7 @@ impl Root {
             let making = dir.with_extension("new");
             let _ = fs::remove_dir_all(&making);
             let mut make = Command::new("mmdebstrap");
-            // A mirror may lag behind; what it has is signed all the same.
+            // A mirror may be out of date, but its content is still signed.
             make.args([
                 "--aptopt=Acquire::Check-Valid-Until \"false\"",
                 "--variant=minbase",
@@ -143,8 +143,8 @@ impl Root {
     pub fn build(&self, port: Port, more: &[(&str, String)]) -> anyhow::Result<PathBuf> {
         fetch(&["--target", port.target()], &top())?;
         if port == Port::Windows {
-            // What the standard library depends on. Cargo reads settings from where it runs: those of the library would name
-            // Debian's copies, which the build below does not look for.
+            // The dependencies of the standard library. Cargo reads settings from the directory in which it runs; those
+            // of the library would name Debian's copies, which the build below does not use.
             let manifest = self.path("usr/lib/rustlib/src/rust/library/std/Cargo.toml");
             fetch(&["--manifest-path", &manifest.display().to_string()], Path::new("/"))?;
         }
@@ -170,7 +170,7 @@ fn fetch(more: &[&str], from: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where the results are, outside and (as `/target`) inside.
+/// The directory of the results, outside the root; inside it is `/target`.
 pub fn target() -> PathBuf {
     top().join("target/ports")
 }
@@ -181,7 +181,7 @@ fn registry() -> PathBuf {
     home.unwrap_or_else(|| Path::new("/root/.cargo").to_owned()).join("registry")
 }
 
-/// Where the program of a port is, seen from inside.
+/// The path of a port's program inside the root.
 pub fn inside(port: Port) -> anyhow::Result<String> {
     if port == Port::Wasm {
         bail!("a page has no program");

@@ -6,7 +6,7 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The answer of `source TREE --chain`.
+/// The output of `source TREE --chain`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Chains {
     /// The trees that were read together, in the given order.

@@ -6,7 +6,7 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The answer of `source TREE` for a rocBLAS tree: the GPUs that it knows, how it distinguishes them, where it looks
+/// The output of `source TREE` for a rocBLAS tree: the GPUs that it knows, how it distinguishes them, where it looks
 /// for kernels.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RocblasSource {

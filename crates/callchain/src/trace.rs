@@ -58,7 +58,7 @@ pub struct Chain {
     /// Calls that were not followed because no declaration gives the type of their receiver. Listed where the chain
     /// stops.
     pub unresolved: Vec<Unresolved>,
-    /// The number of such calls. Only the nearest are listed.
+    /// The number of unresolved calls. Only the nearest are listed.
     pub unresolved_calls: usize,
 }
 

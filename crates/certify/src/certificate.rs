@@ -119,7 +119,7 @@ pub struct PointCompared {
     pub verdict: Verdict,
 }
 
-/// Compares the same program unobserved, observed and unobserved again, and states the result.
+/// A comparison of the same program unobserved, observed and unobserved again, with the result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Certified {
     /// The data of the certificate, for text output.

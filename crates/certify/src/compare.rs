@@ -52,7 +52,7 @@ pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let excepted: BTreeSet<&str> = runs.iter().flat_map(|run| run.libraries.excepted()).collect();
     if !excepted.is_empty() {
         let list: Vec<&str> = excepted.into_iter().collect();
-        notes.push(say!("watch-certify-note-own", list = list.join(", ")));
+        notes.push(say!("watch-certify-note-own", list));
     }
     if let (Some(Counted { by, .. }), Some(_)) = (counted, own(runs)) {
         notes.push(say!("watch-certify-note-counted", by));

@@ -129,7 +129,7 @@ impl Cell {
             Cell::Libraries { common, own } if own.is_empty() => Message::verbatim(common),
             Cell::Ending(ending) => ending.message(),
             Cell::Libraries { common, own } => {
-                say!("watch-certify-libraries", common, own = own.join(", "))
+                say!("watch-certify-libraries", common, own)
             }
             Cell::Launches { launches, kernels: None, .. } => {
                 say!("watch-certify-launches", launches)
@@ -138,7 +138,7 @@ impl Cell {
                 say!("watch-certify-launches-kernels", launches, kernels)
             }
             Cell::Launches { launches, kernels: Some(kernels), among } => {
-                say!("watch-certify-launches-among", launches, kernels, among = among.join(", "))
+                say!("watch-certify-launches-among", launches, kernels, among)
             }
             Cell::Spread([middle, least, most]) => say!(
                 "watch-certify-spread",

@@ -13,7 +13,7 @@
 //! and every token must keep its line. A tolerant parser, such as the one that call chains use on whole trees, sees the
 //! text before the preprocessor, with both branches of every `#if`.
 //!
-//! There are three layers, each of which knows only those below it: `syntax` (files, tokens, macros, preprocessor,
+//! [`whole`] runs whole programs, in which every value is known. The other parts are three layers, each of which knows only those below it: `syntax` (files, tokens, macros, preprocessor,
 //! parser, syntax trees), `program` (loaded units, the meaning of names, loading on demand) and `eval` (values, types,
 //! the machine). `eval` reaches the preprocessor only through [`Program`]. The architecture test enforces this.
 #![forbid(unsafe_code)]
@@ -21,6 +21,7 @@
 pub mod eval;
 mod program;
 mod syntax;
+pub mod whole;
 
 pub use eval::dialect::{Dialect, Outside};
 pub use program::{Alike, Hanging, Program, Reached, Relevance, mentions_call};

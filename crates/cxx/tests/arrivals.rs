@@ -73,7 +73,7 @@ fn a_loop_over_it_may_be_long() {
     let lines =
         "int s = 0; for (int i = 0; i < 100000; ++i) { s += *(const int32_t *)(v.data() + (i % 3)*4) == 7; } return s;";
     assert!(is(told(lines), 33334));
-    // Without data from elsewhere, a run may not take that many steps.
+    // A run without data from elsewhere may not take that many steps.
     let ended = whole(
         "int choose(const void * far, int n) { int s = 0; for (int i = 0; i < 1000000; ++i) { s += i; } return s; }",
         1,

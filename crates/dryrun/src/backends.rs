@@ -83,7 +83,7 @@ pub struct Taken {
     pub sgprs: Option<u64>,
     /// Bytes, static and dynamic.
     pub lds: Option<u64>,
-    /// Bytes of scratch on the HIP side, spilled registers on the other.
+    /// Bytes of scratch on the HIP side, spilled registers on the Vulkan side.
     pub spilled: Option<u64>,
     /// Waves that fit on a SIMD, by registers, LDS and threads.
     pub waves: Option<u64>,

@@ -88,7 +88,7 @@ impl Cell {
         rows
     }
 
-    /// Whether the program got this far and a product of this width was seen.
+    /// Whether the program reached this cell and launched a product of this width.
     pub fn is_answered(&self) -> bool {
         self.problem.is_none() && !self.products().is_empty()
     }

@@ -104,7 +104,7 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     basis.by(crate::verdict::NAME).equality(different)
 }
 
-/// The answer of `map`: path and tile for each type and column count, on each card.
+/// The output of `map`: path and tile for each type and column count, on each card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DispatchMaps<'m> {
     pub maps: Vec<DispatchMap<'m>>,

@@ -1,4 +1,4 @@
-//! How a program ended, and what that excludes from the answers.
+//! How a program ended, and which answers are incomplete because of that.
 
 use evidence::{Basis, LeftOutWhy};
 use std::process::ExitStatus;
@@ -35,7 +35,7 @@ impl Finish {
         }
     }
 
-    /// Records in the basis what the early end excludes from the answers.
+    /// Records in the basis which answers are incomplete because of the early end.
     pub fn leave_out(self, basis: Basis) -> Basis {
         match self {
             Finish::Whole => basis,

@@ -26,7 +26,7 @@ pub enum DryrunError {
     Loader { program: String, loader: String },
     Foreign { program: String },
     Start { program: String, source: io::Error },
-    NoVulkanCard { given: String, known: String },
+    NoVulkanCard { given: String, known: Vec<String> },
     NoVulkanTree { place: String },
     VulkanTrace { path: PathBuf, source: vulkan::RunError },
     Trace { path: PathBuf, source: launch::trace::TraceError },

@@ -23,9 +23,10 @@ pub struct Events {
     pub rejected: BTreeMap<Rejected, u64>,
     /// Calls that the stand-in does not support.
     pub unsupported: BTreeMap<String, u64>,
-    /// Who asked how long launches took, with the call, and how often. Times on a stand-in are made up.
+    /// The callers that asked for the duration of launches, with the call and the number of requests. Times on a
+    /// stand-in are made up.
     pub timed: BTreeMap<String, u64>,
-    /// Launches after the first such question: the program may have chosen them by the time.
+    /// Launches after the first such request: the program may have chosen them by the time.
     pub after_time: u64,
     pub out_of_memory: Vec<record::NoMemory>,
     /// Records that did not fit into the buffer.

@@ -1,5 +1,5 @@
-//! Which HIP library the program loads: the stand-in of that name is preloaded, and no other. A second one would answer in
-//! its place, with another version.
+//! Determines which HIP library the program loads. Only the stand-in of that name is preloaded, because a second one
+//! would answer in its place, with another version.
 
 use crate::RunRoot;
 use crate::program_file::inside;
@@ -14,7 +14,7 @@ const PREFIX: &str = "libamdhip64.so.";
 /// Names that have a stand-in, the newest first.
 const SONAMES: [&str; 3] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"];
 
-/// The library that the program, or else the libraries around it, ask for. None if nothing says so: the program then
+/// The library that the program, or else the libraries around it, ask for. None if no file names one: the program then
 /// finds the stand-in on the library path.
 pub(crate) fn needed(place: &RunRoot, program: &Path) -> Option<&'static str> {
     let own = match place {
@@ -60,7 +60,7 @@ pub(crate) fn installed(place: &RunRoot) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// The name that a file of the library has for the loader: `libamdhip64.so.7.2.53211` is `libamdhip64.so.7`.
+/// The name under which the loader looks for a file of the library: `libamdhip64.so.7` for `libamdhip64.so.7.2.53211`.
 pub(crate) fn soname(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_str()?;
     let major = name.strip_prefix(PREFIX)?.split('.').next()?;

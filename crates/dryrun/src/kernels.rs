@@ -21,7 +21,7 @@ pub struct Described {
     pub ships: bool,
     /// The targets of that code, if they are not the device's own: `gfx12-generic`.
     pub taken: BTreeSet<String>,
-    /// The target whose metadata was used if there is no such code.
+    /// The target whose metadata was used if the libraries have no code for this target.
     pub near: Option<String>,
     /// All processors that the libraries ship.
     pub shipped: BTreeSet<String>,

@@ -37,11 +37,13 @@ mod runtime_diff;
 pub mod sandbox;
 mod selection;
 mod session;
+mod side_by_side;
 mod sightings;
 mod solutions;
 mod surroundings;
 mod survey;
 mod verdict;
+mod visible;
 mod vulkan;
 mod wait;
 
@@ -58,6 +60,7 @@ pub use crate::late_code::Unjudged;
 pub use crate::loaded::Loaded;
 pub use crate::nearest_target::near;
 pub use crate::observer::DryrunObserver;
+pub use crate::parallel::each as parallel;
 pub use crate::plan::{Card, Map, Plan};
 pub use crate::products::{Account, Computed, Part, Pass, Products};
 pub use crate::run_records::Counted;
@@ -65,9 +68,11 @@ pub use crate::run_root::RunRoot;
 pub use crate::runtime_diff::{Aspect, CellDifference, RuntimeDiff};
 pub use crate::selection::{Needs, Phase, Selected, TraceStep, select, select_each, steps};
 pub use crate::session::{Blas, GRAPHS, Outcome, PRODUCTS, Request, Running, Streams};
+pub use crate::side_by_side::{CardRun, KernelOnCards, LaunchesOnCard, OnCard, SideBySide};
 pub use crate::sightings::{RecordContext, cuda_library, library};
 pub use crate::survey::{Survey, last_words};
 pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, read_back, shown};
+pub use crate::visible::VisibleDevices;
 pub use crate::vulkan::{
     Code, VulkanCard, VulkanCardMap, VulkanCell, VulkanDiff, VulkanDifference, VulkanDryrun, VulkanMap, VulkanMaps,
     VulkanOutcome, VulkanRecord, VulkanRequest, VulkanRow, VulkanSelection, VulkanStep, VulkanSurvey, vulkan_library,

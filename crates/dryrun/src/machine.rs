@@ -1,5 +1,5 @@
-//! The machine around the program: what the kernel's amdgpu driver shows of the cards below /sys. JAX counts the nodes of
-//! KFD's topology there, and SMI libraries look for the cards in `class/drm`.
+//! The machine around the program: the parts of /sys in which the kernel's amdgpu driver describes the cards. JAX
+//! counts the nodes of KFD's topology there, and SMI libraries look for the cards in `class/drm`.
 //!
 //! The files are written before the run and mounted over the real ones inside the program's namespace. The layout follows
 //! the kernel's drivers/gpu/drm/amd/amdkfd/kfd_topology.c and Documentation/gpu/amdgpu.
@@ -80,7 +80,7 @@ pub(crate) fn sysfs(root: &Path, profiles: &[Profile]) -> io::Result<()> {
     tree.directory(&root.join("class/drm"))?;
     let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let mut cpu = vec![("cpu_cores_count", cores), ("simd_count", 0), ("mem_banks_count", 1), ("io_links_count", 1)];
-    // SMI libraries expect these of every node.
+    // SMI libraries expect these properties of every node.
     let absent =
         ["gfx_target_version", "vendor_id", "device_id", "location_id", "domain", "drm_render_minor", "hive_id"];
     cpu.extend(absent.map(|name| (name, 0)));
@@ -181,7 +181,7 @@ impl Request<'_> {
         hip_library::needed(self.place, Path::new(self.command.first()?))
     }
 
-    /// The stand-in in the place of every real HIP library, and made-up cards below /sys.
+    /// Mounts the stand-in over every real HIP library, and made-up cards below /sys.
     pub(crate) fn machine(&self, enter: Enter, session_dir: &SessionDir) -> Result<Enter, DryrunError> {
         if self.is_cuda() {
             return Ok(enter);
@@ -200,8 +200,8 @@ impl Request<'_> {
         Ok(enter)
     }
 
-    /// The same for a program of this machine. None where mount namespaces are refused: the program then sees the real
-    /// /sys.
+    /// Like [`Self::machine`], for a program of this machine. None where mount namespaces are refused: the program then
+    /// sees the real /sys.
     pub(crate) fn machine_here(&self, session_dir: &SessionDir) -> Result<Option<Enter>, DryrunError> {
         let hidden = session_dir.outer().join("hidden");
         files::create_dir(&hidden, Access::Public).map_err(io_at(&hidden))?;
@@ -214,7 +214,7 @@ impl Request<'_> {
     }
 }
 
-/// Directories of the user in which programs keep what they measured, whatever HOME says. They are hidden from the program.
+/// Directories of the user in which programs store measurements, whatever HOME says. They are hidden from the program.
 pub(crate) fn users_state() -> Vec<PathBuf> {
     const STATE: [&str; 8] = [
         ".config/miopen",

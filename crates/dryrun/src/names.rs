@@ -94,7 +94,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The BLAS call at this index, or the one that the launch here belongs to.
+    /// The BLAS call at this index, or the BLAS call that contains the launch at this index.
     pub fn blas<'e>(&self, trace: &'e Trace, place: usize) -> Option<&'e record::Blas> {
         match trace.events.get(self.inside.get(&place).copied().unwrap_or(place))? {
             Event::Blas(call) => Some(call),

@@ -34,15 +34,15 @@ impl Plan {
             let described = cuda::describe(&cuda::libraries(place, program)?, &card.profile, cache.dir())?;
             return Ok(Plan { card, described, strict: true });
         }
-        // Other programs may bring all of their code themselves: it is judged when they load it.
+        // Other programs may bring all of their code themselves: it is checked when they load it.
         let ggml = place.has_ggml(program);
         let libraries = match place.libraries(blas, program) {
             Err(DryrunError::NoDeviceCode { .. }) if !ggml && program.is_some() => Vec::new(),
             found => found?,
         };
         let described = describe(&libraries, &card.profile.target()?, !strict, cache.dir())?;
-        // A shipped target is checked as the real runtime checks it. A target that is not shipped is only played for ggml,
-        // whose choice is of interest before its kernels are built.
+        // A shipped target is checked as the real runtime checks it. A target that is not shipped is simulated only for
+        // ggml, whose choice is of interest before its kernels are built.
         let strict = strict || described.ships || !(ggml || described.is_ggml());
         Ok(Plan { card, described, strict })
     }

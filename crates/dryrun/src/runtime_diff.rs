@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The answer of `diff A B` for two runtimes or two cards.
+/// The output of `diff A B` for two runtimes or two cards.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RuntimeDiff {
     /// The two sides, as the user named them.

@@ -10,6 +10,7 @@ use crate::program_file::{check_program, inside, seen_at};
 use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
 use crate::surroundings::Environment;
+use crate::visible::{Started, VisibleDevices};
 use crate::wait::wait;
 use crate::{RunRoot, cuda, device, images, late_code, machine, solutions};
 use gpu::{Arch, Profile};
@@ -106,6 +107,8 @@ pub struct Outcome {
     pub counted: Option<Counted>,
     /// The caller's variables that the program did not get.
     pub withheld: Vec<String>,
+    /// Set if variables of the caller hide devices.
+    pub visible: Option<VisibleDevices>,
 }
 
 impl Outcome {
@@ -146,6 +149,7 @@ pub struct Running {
     /// The target of each device.
     targets: Vec<Arch>,
     withheld: Vec<String>,
+    visible: Option<VisibleDevices>,
 }
 
 impl Running {
@@ -175,7 +179,7 @@ impl Running {
         let graphs = texts(directory, "graph.")?.into_values().collect();
         let products = products_in(directory)?;
         let unjudged = late_code::of((&self.place, directory), &traces, &tables, &images, &self.targets);
-        let mut loaded = cuda::loaded(directory, &traces);
+        let mut loaded = cuda::loaded(&self.place, directory, &traces);
         loaded.extend(images::kernels(directory, &traces, &self.targets));
         let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
         let counted = page.ok().and_then(|page| Counted::parse(&page));
@@ -194,6 +198,7 @@ impl Running {
             loaded,
             counted,
             withheld: self.withheld,
+            visible: self.visible,
         })
     }
 }
@@ -226,8 +231,10 @@ impl Request<'_> {
         let child = self.start(&mut command, &session_dir, (&program, &environment.named))?;
         let (table, place) = (self.described.table.clone(), self.place.clone());
         let targets = self.profiles.iter().filter_map(Profile::arch).collect();
+        let started = Started { cuda: self.is_cuda(), devices: self.profiles.len(), variables: self.variables };
+        let visible = started.visible_devices(|name| environment.passed.get(OsStr::new(name)).cloned());
         let withheld = environment.withheld;
-        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets, withheld })
+        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets, withheld, visible })
     }
 
     /// The tree that the program runs in.
@@ -332,6 +339,12 @@ impl Request<'_> {
             add(&inherited);
         }
         self.compilers().iter().for_each(|directory| add(directory.as_os_str()));
+        // Debian's reference BLAS and LAPACK, which an installed system reaches by links (update-alternatives).
+        for directory in ["/usr/lib/x86_64-linux-gnu/blas", "/usr/lib/x86_64-linux-gnu/lapack"] {
+            if self.root().is_some_and(|root| root.join(directory.trim_start_matches('/')).is_dir()) {
+                add(OsStr::new(directory));
+            }
+        }
         // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME takes
         // precedence.
         let mut names = if self.is_cuda() { cuda::preloads() } else { self.hip().into_iter().collect() };

@@ -35,7 +35,7 @@ pub fn library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(St
     Some((name, hash.to_string()))
 }
 
-/// The same for CUDA: the program itself, or the first library with CUDA code.
+/// Like [`library`], for CUDA: the program itself, or the first library with CUDA code.
 pub fn cuda_library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(String, String)> {
     let list = crate::cuda::libraries(place, program).ok()?;
     let named =
@@ -135,7 +135,7 @@ impl RecordContext<'_> {
             let why = match file.targets.as_slice() {
                 [] => say!("missed-targets-unread"),
                 targets => {
-                    say!("missed-other-targets", targets = targets.join(", "), target = self.profile.processor())
+                    say!("missed-other-targets", targets, target = self.profile.processor())
                 }
             };
             let what = say!("missed-launches-in", count = file.launches, file = file.file);

@@ -1,8 +1,8 @@
 //! The program's environment: the caller's variables, without those that lead to the user's own state.
 //!
-//! A program keeps what it measured (MIOpen's find-db, autotuning results) and what it compiled. On a stand-in the
-//! times are made up, so nothing of a run may reach the user's files: the program gets an empty home directory, and
-//! variables that name another place for a cache or a database are withheld.
+//! Programs store measurements (MIOpen's find-db, autotuning results) and compiled code. On a stand-in the times are
+//! made up, so nothing of a run may reach the user's files: the program gets an empty home directory, and variables
+//! that name another place for a cache or a database are withheld.
 
 use crate::program_file::seen_at;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ const XLA_STATE: &[&str] = &[
     "--xla_gpu_per_fusion_autotune_cache_dir",
 ];
 
-/// Variables that a tree replaces with its own, without a word: they describe this machine, not the program.
+/// Variables that a tree replaces with its own without reporting it: they describe this machine, not the program.
 const OF_THE_MACHINE: &[&str] = &["HOME", "LANG", "LANGUAGE", "OLDPWD", "PATH", "PWD", "SHLVL", "_"];
 
 /// The variables of a program.

@@ -95,6 +95,10 @@ impl Survey<'_> {
         let command = bench_command(model, columns);
         let mut variables = self.variables.to_vec();
         variables.push((PRODUCTS.to_owned(), "1".to_owned()));
+        // The card of a table is the only one, whatever the caller's variables hide.
+        for name in crate::visible::AMD {
+            variables.push((name.to_owned(), "0".to_owned()));
+        }
         Request {
             place: self.place,
             profiles: std::slice::from_ref(self.profile),

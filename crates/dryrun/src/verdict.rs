@@ -27,7 +27,7 @@ pub struct Played<'a> {
 impl Played<'_> {
     /// If another target's metadata was used, the host's choice is valid, but grids that depend on occupancy are not.
     fn leave_out(&self, basis: Basis, loads: bool) -> Basis {
-        // Where no library was read before the run, each image was judged when the program loaded it.
+        // If no library was read before the run, each image was checked when the program loaded it.
         let known = self.described.ships || (loads && self.described.shipped.is_empty());
         if known { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
@@ -154,7 +154,7 @@ impl Run<'_> {
         }
         if events.after_time > 0 {
             let who: Vec<&str> = events.timed.keys().map(String::as_str).collect();
-            let what = say!("dryrun-left-timed", who = who.join(", "));
+            let what = say!("dryrun-left-timed", who);
             basis = basis.without(what, Some(events.after_time), LeftOutWhy::Undetermined);
         }
         for (call, count) in &events.unsupported {
@@ -169,7 +169,8 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// What the program does after it read a result back may depend on the value, and nothing was computed.
+    /// Anything that the program does after it has read a result back may depend on the value, and nothing was
+    /// computed.
     fn values(&self, basis: Basis) -> Basis {
         let basis = match self.estimated {
             0 => basis,

@@ -1,4 +1,5 @@
-//! Tests programs for CUDA 12 and 13 on the stand-in: what they see, what is recorded, and what is refused.
+//! Tests programs for CUDA 12 and 13 on the stand-in: the card that they see, the recorded launches, and the refused
+//! calls.
 
 use dryrun::{
     Blas, Card, DryrunError, Ending, Events, Outcome, Plan, Request, RunRoot, Selected, Streams, Verdict, select,
@@ -149,7 +150,7 @@ fn a_library_that_is_loaded_through_symlinks_is_in_the_table() {
         "-Wl,--allow-shlib-undefined",
     ]);
     assert!(gcc.status().expect("gcc runs").success());
-    // The same file name elsewhere: the path decides.
+    // Another file has the same name; the path decides which one is meant.
     std::fs::create_dir(at("other")).expect("a directory");
     std::fs::copy(at("libkernels.so.0.1"), at("other/libkernels.so.0.1")).expect("a copy");
     let ran = run("h200", &at("program"), &[]);

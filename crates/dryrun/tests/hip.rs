@@ -1,4 +1,4 @@
-//! Tests programs for ROCm 6 and 7 on the stand-in: what it answers, what it refuses, and what is undetermined.
+//! Tests programs for ROCm 6 and 7 on the stand-in: supported calls, refused calls, and undetermined launches.
 
 use dryrun::{Blas, Card, Ending, Events, Outcome, Plan, Request, RunRoot, Selected, Streams, Verdict, select};
 use evidence::Reach;

@@ -66,11 +66,16 @@ fn built(home: &Path, (soname, properties, arch, units): (&str, &str, u32, u32),
 }
 
 fn run(program: &Path) -> Outcome {
+    run_on(program, &["rx-7900-xt"], &[])
+}
+
+fn run_on(program: &Path, cards: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let described = Described { table: Vec::new(), ships: true, ..Described::default() };
-    let profile: Profile = gpu::find("rx-7900-xt").expect("a card");
+    let profiles: Vec<Profile> = cards.iter().map(|card| gpu::find(card).expect("a card")).collect();
+    let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Request {
         place: &RunRoot::Host,
-        profiles: &[profile],
+        profiles: &profiles,
         described: &described,
         strict: true,
         command: &[program.into()],
@@ -79,7 +84,7 @@ fn run(program: &Path) -> Outcome {
         streams: Streams::Captured,
         preload: false,
         sparse_read: false,
-        variables: &[],
+        variables: &variables,
     }
     .run()
     .expect("a run")
@@ -105,6 +110,31 @@ fn programs_of_rocm_5_6_and_7_see_the_card_and_so_do_their_children() {
         let full = |event: &&Event| matches!(event, Event::NoMemory(e) if e.wanted == 1 << 50);
         assert!(events(&outcome).iter().any(full), "{}: what did not fit stands in the record", layout.0);
     }
+}
+
+#[test]
+fn variables_hide_and_order_cards_as_in_the_real_runtime() {
+    let home = tempfile::tempdir().expect("a directory");
+    let program = built(home.path(), LAYOUTS[2], &[]);
+    let (first, second) = ("AMD Radeon RX 7900 XT, gfx1100, 42", "AMD Radeon RX 9070 XT, gfx1201, 32");
+    let cases: [(&[(&str, &str)], usize, &str, &[u8]); 7] = [
+        (&[("HIP_VISIBLE_DEVICES", "0,1")], 2, first, &[0, 1]),
+        (&[("HIP_VISIBLE_DEVICES", "1")], 1, second, &[1]),
+        (&[("HIP_VISIBLE_DEVICES", "1,0")], 2, second, &[1, 0]),
+        (&[("HIP_VISIBLE_DEVICES", "GPU-0000000000000004,5,0")], 1, second, &[1]),
+        (&[("ROCR_VISIBLE_DEVICES", "1"), ("HIP_VISIBLE_DEVICES", "0")], 1, second, &[1]),
+        (&[("HIP_VISIBLE_DEVICES", "-1")], 0, "", &[]),
+        (&[("ROCR_VISIBLE_DEVICES", "")], 0, "", &[]),
+    ];
+    for (variables, count, name, numbers) in cases {
+        let outcome = run_on(&program, &["rx-7900-xt", "rx-9070-xt"], variables);
+        let line = format!("parent sees {count}: {name}");
+        assert!(outcome.said.contains(&line), "{variables:?}: {line} is missing in {}", outcome.said);
+        let visible = outcome.visible.as_ref().expect("the variables are known");
+        assert_eq!(visible.numbers, numbers, "{variables:?}");
+        assert_eq!(visible.variables.len(), variables.len());
+    }
+    assert_eq!(run_on(&program, &["rx-7900-xt"], &[]).visible, None);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Tests real HIP programs other than llama.cpp on the stand-in, each against its own statement of what it launches.
 
 use dryrun::sandbox::Enter;
-use dryrun::{Blas, Card, Ending, Events, Outcome, Plan, Request, RunRoot, Selected, Streams, last_words, select};
+use dryrun::{
+    Blas, Card, Described, Ending, Events, Outcome, Plan, Request, RunRoot, Selected, Streams, last_words, select,
+};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,18 +20,34 @@ fn run(
     show: &[PathBuf],
     variables: &[(&str, &str)],
 ) -> (Outcome, Vec<Selected>) {
+    run_on(place, &[card], command, show, variables)
+}
+
+/// Several cards are one machine.
+fn run_on(
+    place: &RunRoot,
+    cards: &[&str],
+    command: &[&str],
+    show: &[PathBuf],
+    variables: &[(&str, &str)],
+) -> (Outcome, Vec<Selected>) {
     let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let profile = gpu::find(card).expect("a card");
-    let card = Card { given: card.to_owned(), profile, overridden: None };
     let program = command.first().map(Path::new);
-    let plan = Plan::new(place, card, false, false, program).expect("a plan");
-    let profiles = [plan.card.profile.clone()];
+    let plan = |card: &&str| {
+        let profile = gpu::find(card).expect("a card");
+        let card = Card { given: (*card).to_owned(), profile, overridden: None };
+        Plan::new(place, card, false, false, program).expect("a plan")
+    };
+    let plans: Vec<Plan> = cards.iter().map(plan).collect();
+    let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
+    let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
+    let described = Described::of_devices(&devices).expect("tables");
     let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let request = Request {
         place,
         profiles: &profiles,
-        described: &plan.described,
-        strict: plan.strict,
+        described: &described,
+        strict: plans.iter().all(|plan| plan.strict),
         command: &command,
         show,
         blas: Blas::Recorded,
@@ -125,7 +143,7 @@ fn tinygrad_launches_the_kernels_that_it_lists() {
     else {
         return;
     };
-    // It opens libraries by their paths.
+    // tinygrad opens libraries by their paths.
     let variables = [
         ("PYTHONPATH", package.to_str().expect("text")),
         ("PYTHONDONTWRITEBYTECODE", "1"),
@@ -168,8 +186,8 @@ for name in sorted(glob.glob('/tmp/plan/*.thunk_sequence.txt')):
     print(open(name).read())
 ";
 
-/// Libraries of AMD's own packages that Debian does not have, and the functions of them that XLA calls. All of them fail:
-/// a profiler and a monitor decide no launch.
+/// Libraries of AMD's own packages that Debian does not have, and the functions of them that XLA calls. All of them
+/// fail, because a profiler or a monitor does not affect launches.
 const ABSENT: [(&str, &[&str]); 5] = [
     (
         "librocprofiler-sdk.so.1",
@@ -250,4 +268,199 @@ fn jax_launches_what_xla_planned() {
     assert!(plan.len() >= 6, "{}", outcome.said);
     assert_eq!(launched, plan);
     eprintln!("{} kernels of XLA's plan, {} launched shapes, all equal", plan.len(), launched.len());
+}
+
+/// Compiles `scale.hip` for the card that the compiler finds, and for a fixed one with and without the stand-in, then runs it.
+const COMPILES: &str = "
+import os, subprocess, sys
+source, home = sys.argv[1], os.environ['HOME']
+clang = ['/usr/bin/clang++-22', '-x', 'hip', '-O2', source]
+os.environ['PATH'] = '/usr/lib/llvm-22/bin:/usr/bin:/bin'
+bare = {name: value for name, value in os.environ.items() if name not in ('LD_PRELOAD', 'LD_LIBRARY_PATH')}
+# The name of the output is part of the code.
+made = []
+for environment in (os.environ, bare):
+    subprocess.run(clang + ['--offload-arch=gfx1201', '-c', '-o', home + '/scale.o'], env=environment, check=True)
+    made.append(open(home + '/scale.o', 'rb').read())
+print('same code', made[0] == made[1])
+subprocess.run(clang + ['--offload-arch=native', '-o', home + '/scale', '-lamdhip64'], check=True)
+print(subprocess.run([home + '/scale'], check=True, capture_output=True, text=True).stdout)
+";
+
+#[test]
+fn compilers_that_a_program_starts_are_not_changed_and_find_the_card() {
+    let Some(place) = place("debian-experimental-programs") else { return };
+    let home = tempfile::tempdir().expect("a directory");
+    let source = home.path().join("scale.hip");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scale.hip"), &source).expect("a copy");
+    let source = source.display().to_string();
+    let command = ["/usr/bin/python3", "-c", COMPILES, &source];
+    let show = [home.path().to_owned()];
+    let (outcome, rows) = run(&place, "rx-9070-xt", &command, &show, &[]);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
+    assert!(outcome.said.contains("same code True"), "{}", outcome.said);
+    assert!(outcome.said.contains("AMD Radeon RX 9070 XT, gfx1201, HIP 7"), "{}", outcome.said);
+    assert!(outcome.said.contains("launches: hipSuccess"), "{}", outcome.said);
+    assert_eq!(rows.iter().map(|row| row.count).sum::<u64>(), 4, "{rows:?}");
+    // The program that was compiled, and at most the tool that names the card for the compiler.
+    assert!((1..=2).contains(&outcome.traces.len()), "{}", outcome.traces.len());
+    assert!(Events::of(&outcome).unsupported.is_empty(), "{:?}", Events::of(&outcome).unsupported);
+}
+
+/// Quantizes 262,144 numbers through the library's own interface, as its Python code does.
+const BITSANDBYTES: &str = "
+import ctypes, sys
+ctypes.CDLL('librocblas.so.5', ctypes.RTLD_GLOBAL)
+hip = ctypes.CDLL('libamdhip64.so.7', ctypes.RTLD_GLOBAL)
+library = ctypes.CDLL(sys.argv[1])
+def memory(size):
+    at = ctypes.c_void_p()
+    assert hip.hipMalloc(ctypes.byref(at), ctypes.c_size_t(size)) == 0
+    return at
+n = 1 << 18
+numbers, largest, out, code = memory(2 * n), memory(n // 16), memory(n), memory(1024)
+library.cquantize_blockwise_fp16_nf4(None, numbers, largest, out, ctypes.c_int(64), ctypes.c_int(n))
+library.cdequantize_blockwise_fp16_nf4(None, out, largest, numbers, ctypes.c_int(64), ctypes.c_int(n), None)
+library.cquantize_blockwise_bf16(code, numbers, largest, out, ctypes.c_int(256), ctypes.c_int(n))
+print('status', hip.hipGetLastError())
+";
+
+/// The grids follow from the library's source (csrc/ops.cu): small blocks are quantized by half a wavefront of 64 or a
+/// whole one of 32, so a work group takes two of them on the MI300X.
+#[test]
+fn bitsandbytes_launches_what_its_source_computes_for_the_wavefront() {
+    let (Some(place), Some(package)) =
+        (place("debian-experimental-programs"), test_artifacts::need("bitsandbytes-0.50.2"))
+    else {
+        return;
+    };
+    let library = package.join("bitsandbytes/libbitsandbytes_rocm72.so").display().to_string();
+    const BLOCKS: u32 = (1 << 18) / 64;
+    for (card, grid, block) in [("mi300x", BLOCKS / 2, 64), ("rx-9070-xt", BLOCKS, 32)] {
+        let command = ["/usr/bin/python3", "-c", BITSANDBYTES, &library];
+        let (outcome, rows) = run(&place, card, &command, std::slice::from_ref(&package), &[]);
+        assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
+        assert!(outcome.said.contains("status 0"), "{card}: {}", outcome.said);
+        let shape = |name: &str| {
+            let row = rows.iter().find(|row| row.mangled.contains(name)).unwrap_or_else(|| panic!("{name}: {rows:?}"));
+            (row.grids[0][0], row.block[0], row.count)
+        };
+        assert_eq!(shape("kQuantizeBlockwiseSmall"), (grid, block, 1), "{card}");
+        assert_eq!(shape("20kDequantizeBlockwise"), ((1 << 18) / 1024, 64, 1), "{card}");
+        assert_eq!(shape("18kQuantizeBlockwiseI"), ((1 << 18) / 256, 128, 1), "{card}");
+        assert_eq!(rows.len(), 3, "{card}: {rows:?}");
+        assert!(Events::of(&outcome).unsupported.is_empty(), "{:?}", Events::of(&outcome).unsupported);
+    }
+    // The library has no code for this card. It is compressed, so this is found after the run.
+    let command = ["/usr/bin/python3", "-c", BITSANDBYTES, &library];
+    let (outcome, _) = run(&place, "mi25", &command, std::slice::from_ref(&package), &[]);
+    let refused = outcome.unjudged.iter().find(|file| library.ends_with(&file.file) || file.file == library);
+    let refused = refused.unwrap_or_else(|| panic!("{:?}", outcome.unjudged));
+    assert!(refused.targets.iter().any(|target| target.contains("gfx942")), "{refused:?}");
+    assert_eq!(refused.launches, 3, "{refused:?}");
+}
+
+/// The tree of `cargo xtask deep programs`.
+fn deep_place() -> Option<RunRoot> {
+    std::env::var_os("WHICHKERNEL_DEEP_JAX")?;
+    let root = test_artifacts::need_deep("debian-experimental-jax")?.join("root");
+    Some(RunRoot::Tree { name: "debian-experimental".into(), root })
+}
+
+/// rocBLAS itself says which kernel it chose: `Running kernel: Cijk_...`.
+fn said_by_rocblas(outcome: &Outcome) -> BTreeSet<&str> {
+    outcome.said.lines().filter_map(|line| line.trim().strip_prefix("Running kernel: ")).map(str::trim).collect()
+}
+
+fn gemms(rows: &[Selected]) -> BTreeSet<&str> {
+    rows.iter().map(|row| row.mangled.as_str()).filter(|name| name.starts_with("Cijk_")).collect()
+}
+
+#[test]
+fn rocblas_bench_launches_the_kernel_that_rocblas_names() {
+    let Some(place) = deep_place() else { return };
+    const BENCH: &str = "/usr/libexec/rocm/librocblas5-bench/rocblas-bench";
+    for kind in ["f16_r", "f32_r", "bf16_r"] {
+        for [m, n, k] in [["512", "512", "512"], ["4096", "64", "4096"], ["17", "33", "65"]] {
+            let types = ["--a_type", kind, "--b_type", kind, "--c_type", kind, "--d_type", kind];
+            let rest = ["--compute_type", "f32_r", "-m", m, "-n", n, "-k", k, "-i", "1", "-j", "0"];
+            let command = [&[BENCH, "-f", "gemm_ex"][..], &types, &rest].concat();
+            let (outcome, rows) = run(&place, "mi300x", &command, &[], &[("TENSILE_DB", "0x8000")]);
+            assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+            let named = said_by_rocblas(&outcome);
+            assert!(!named.is_empty(), "{kind} {m} {n} {k}: {}", outcome.said);
+            assert_eq!(gemms(&rows), named, "{kind} {m} {n} {k}");
+            assert!(Events::of(&outcome).unsupported.is_empty(), "{:?}", Events::of(&outcome).unsupported);
+            eprintln!("rocblas-bench {kind} {m}x{n}x{k}: {} kernels, all equal", named.len());
+        }
+    }
+}
+
+/// In immediate mode, MIOpen chooses by its database instead of measuring, and prints the solution.
+#[test]
+fn miopen_driver_launches_the_kernels_of_the_solution_that_it_names() {
+    let Some(place) = deep_place() else { return };
+    const DRIVER: &str = "/usr/libexec/rocm/libmiopen1-tests/MIOpenDriver";
+    // Debian has no Winograd kernels.
+    let variables = [("MIOPEN_DEBUG_CONV_WINOGRAD", "0"), ("TENSILE_DB", "0x8000")];
+    for (kind, size, pad) in [("conv", "3", "1")] {
+        let shape =
+            ["-n", "1", "-c", "64", "-H", "56", "-W", "56", "-k", "64", "-y", size, "-x", size, "-p", pad, "-q", pad];
+        let mode = ["-F", "1", "-S", "0", "-i", "1", "-V", "0", "-t", "1"];
+        let command = [&[DRIVER, kind][..], &shape, &mode].concat();
+        let (outcome, rows) = run(&place, "mi300x", &command, &[], &variables);
+        assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+        let solution = outcome.said.lines().find_map(|line| line.split("Solution: ").nth(1)).unwrap_or_default();
+        assert!(solution.contains("GemmFwdRest"), "{kind}: {solution}\n{}", outcome.said);
+        // This solution turns the image into a matrix, then multiplies.
+        let columns: Vec<_> = rows.iter().filter(|row| row.mangled.starts_with("Im2d2Col")).collect();
+        assert_eq!(columns.iter().map(|row| row.count).sum::<u64>(), 1, "{kind}: {rows:?}");
+        assert_eq!(gemms(&rows), said_by_rocblas(&outcome), "{kind}");
+        assert_eq!(gemms(&rows).len(), 1, "{kind}: {rows:?}");
+        eprintln!("MIOpenDriver {kind} {size}x{size}: {solution}, all equal");
+    }
+}
+
+/// Adds up four megabytes on every card.
+const RCCL: &str = "
+import ctypes
+hip = ctypes.CDLL('libamdhip64.so.7', ctypes.RTLD_GLOBAL)
+rccl = ctypes.CDLL('librccl.so.1')
+count = ctypes.c_int()
+assert hip.hipGetDeviceCount(ctypes.byref(count)) == 0
+comms = (ctypes.c_void_p * count.value)()
+assert rccl.ncclCommInitAll(comms, count, (ctypes.c_int * count.value)(*range(count.value))) == 0
+rccl.ncclGroupStart()
+for device in range(count.value):
+    hip.hipSetDevice(device)
+    at = ctypes.c_void_p()
+    assert hip.hipMalloc(ctypes.byref(at), ctypes.c_size_t(4 << 20)) == 0
+    size, kind, add = ctypes.c_size_t(1 << 20), ctypes.c_int(7), ctypes.c_int(0)
+    assert rccl.ncclAllReduce(at, at, size, kind, add, ctypes.c_void_p(comms[device]), None) == 0
+assert rccl.ncclGroupEnd() == 0
+print('ranks', count.value)
+";
+
+/// RCCL says how many channels it uses, and which of its kernels: one work group is launched per channel.
+#[test]
+fn rccl_launches_the_channels_that_it_names_on_two_cards() {
+    let Some(place) = deep_place() else { return };
+    // RCCL refuses to start without the first one, because it can't read the version of the firmware.
+    let variables = [("HSA_NO_SCRATCH_RECLAIM", "1"), ("NCCL_DEBUG", "INFO")];
+    let command = ["/usr/bin/python3", "-c", RCCL];
+    let (outcome, rows) = run_on(&place, &["mi300x", "mi300x"], &command, &[], &variables);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.said);
+    assert!(outcome.said.contains("ranks 2"), "{}", outcome.said);
+    let said = |mark: &str| -> u32 {
+        let line = outcome.said.lines().find(|line| line.contains(mark)).unwrap_or_else(|| panic!("{}", outcome.said));
+        line.rsplit([':', ' ']).next().and_then(|number| number.trim().parse().ok()).expect("a number")
+    };
+    let (channels, unroll) = (said("post-adjustment based on threadThreshold"), said("RCCL Unroll Factor"));
+    let launches: BTreeSet<(u32, u64)> = rows.iter().map(|row| (row.device, row.count)).collect();
+    assert_eq!((rows.len(), launches), (2, [(0, 1), (1, 1)].into()), "{rows:?}");
+    for row in &rows {
+        assert!(row.mangled.contains(&format!("ncclDevKernel_Generic_{unroll}")), "{row:?}");
+        assert_eq!(row.grids, [[channels, 1, 1]], "{row:?}");
+    }
+    eprintln!("RCCL: {channels} channels, unroll factor {unroll}, both cards equal");
 }

@@ -95,6 +95,7 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
         loaded: Default::default(),
         counted: None,
         withheld: Vec::new(),
+        visible: None,
     }
 }
 

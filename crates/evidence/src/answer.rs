@@ -59,7 +59,7 @@ pub(crate) fn conclude(
     for observer in voices.iter().flat_map(|voice| &voice.by) {
         basis = basis.by(observer);
     }
-    // One answer without reservations is enough.
+    // Reservations count only if every answer has some.
     if voices.iter().all(|voice| voice.short.is_some()) {
         for (what, why) in voices.iter().filter_map(|voice| voice.short.as_ref()) {
             basis = basis.without(what, None, *why);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A gap: what was not seen, and why.
+/// A gap: the part that was not seen, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
@@ -69,7 +69,7 @@ impl Coverage {
         Coverage { lost, ..self }
     }
 
-    /// Adds something that was not seen. `what` is a name or a message.
+    /// Adds a part that was not seen. `what` is a name or a message.
     pub fn missing(mut self, what: impl Into<Kept>, why: Message) -> Self {
         let (what, why) = (what.into(), Kept::from(why));
         let (what_said, why_said) = (what.said, why.said);

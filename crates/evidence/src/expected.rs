@@ -1,5 +1,5 @@
-//! What a claim expects of a value, and how a value compares: it fulfils the expectation, contradicts it, or does not
-//! decide it.
+//! The expected value of a claim, and how an observed value compares: it meets the expectation, contradicts it, or does
+//! not decide it.
 
 use crate::fact::glob;
 use crate::{Bound, Fact, Value};

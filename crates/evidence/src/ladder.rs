@@ -101,8 +101,7 @@ impl Investigation {
         }
     }
 
-    /// The subject, topic and rung that the question is about. If it only names claims, what the first of them is
-    /// about.
+    /// The subject, topic and rung that the question is about; if it only names claims, those of its first claim.
     fn asked(&self, question: &Question) -> Ask {
         let first = || question.all_claims().next().and_then(|(id, _)| self.claim(id)).map(|stated| &stated.claim);
         question.ask.clone().or_else(|| question.elsewhere.clone()).unwrap_or_else(|| {

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     pub about: String,
-    /// The same list, by name.
+    /// The parameters in `about`, by name.
     #[serde(skip)]
     pub parameters: About,
     pub value: String,
@@ -53,7 +53,7 @@ pub struct QuestionReading {
     pub found: Vec<Found>,
     /// The observations on the question's own rung, if `found` is from a lower one.
     pub live: Vec<Found>,
-    /// The observations of another subject or on another rung. It is shown but never answers the question.
+    /// The observations of another subject or on another rung. They are shown but never answer the question.
     pub elsewhere: Vec<Found>,
     /// Whether the question has no answer, or only one from a lower rung, in part or by inference.
     pub open: bool,

@@ -104,7 +104,7 @@ fn a_file_of_a_newer_version_says_so() {
 fn impossible_expectations_are_refused() {
     let with = |expected: &str| error(&format!("{HEAD}{}", CLAIM.replace("{ equals = 3 }", expected)));
     assert!(with("{ absent = false }").contains("write `present = true`"));
-    assert!(with("{ between = [3, 2] }").contains("there is no value between 3 and 2"));
+    assert!(with("{ between = [3, 2] }").contains("the range from 3 to 2 contains no value"));
     assert!(with("{ equals = 3, absent = true }").starts_with("mine.toml:19:"));
 }
 

@@ -32,7 +32,7 @@ fn what_is_recorded_now_is_read_in_both_languages() {
     let view = read_again(&view);
     assert_eq!(
         (view.reach.as_str(), &view.blind[..]),
-        (say!("view-maps").to_string().as_str(), &["every other run".to_owned()][..])
+        (say!("view-maps").to_string().as_str(), &["all other runs".to_owned()][..])
     );
     assert_eq!(view.blind_in(&ja), ["それ以外の実行"]);
     assert!(view.reach_in(&ja).contains("プロセス"));

@@ -34,7 +34,7 @@ pub struct ProvedLedger {
     pub problems: Vec<Kept>,
 }
 
-/// What verifying a lake proved, and whether a hash that was kept elsewhere was found in it.
+/// The result of verifying a lake: what was proved, and whether a hash that was kept elsewhere was found in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LakeVerdict {
     pub ledgers: Vec<ProvedLedger>,
@@ -352,7 +352,7 @@ fn chain(table: &ParquetTable) -> Result<Vec<Row>, Message> {
     Ok(rows)
 }
 
-/// Columns that differ from what the rows give.
+/// Columns that differ from those computed from the rows.
 fn differences(name: &str, found: &ParquetTable, made: &ParquetTable) -> Vec<Kept> {
     let mut all = Vec::new();
     for column in &made.columns {

@@ -183,7 +183,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "a value",
             |table| text(table, "value")[1] = Some("MMQ".into()),
-            "'value' differs from its rows",
+            "'value' does not match its rows",
         ),
         (
             "observations",
@@ -206,7 +206,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "the host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "'host' differs from its rows",
+            "'host' does not match its rows",
         ),
         (
             "observations",
@@ -226,7 +226,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
         ("launches", "a path", |table| text(table, "path")[0] = Some("MMQ".into()), "launches: the column 'path'"),
         ("claims", "a grade", |table| text(table, "grade")[0] = Some("confirmed".into()), "the table was altered"),
         ("claims", "a title", |table| text(table, "investigation")[0] = Some("Mine".into()), "the table was altered"),
-        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "no row has the observation"),
+        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "claim cites the observation"),
         (
             "claims",
             "a host",
@@ -385,7 +385,7 @@ fn an_older_state_of_a_ledger_does_not_replace_a_later_one() {
     let older = export_as(&before, None, "aaaa", &lake);
     assert!(older.kept_later && older.stem == whole.stem, "{older:?}");
     assert_eq!((problems(&lake).as_str(), values(&lake)), ("", vec!["BLAS".into(), "MMQ".into()]));
-    // Under another name, it counts as the export of another machine.
+    // Under another name, the same export counts as that of another machine.
     assert!(!export_as(&before, Some("old"), "aaaa", &lake).kept_later);
     assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 3));
 }

@@ -7,13 +7,29 @@ use inventory::{Environment, File, FileReport, Options, inspect};
 use launch::NameFilter;
 use report::thousands;
 use say::{Say as _, bail, error, say};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// An error for an unknown name, with the nearest names.
 pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) -> say::Error {
-    let (names, whole) = crate::shipped::kernel_names(file, target);
+    none_matches(crate::shipped::kernel_names(file, target), filter)
+}
+
+/// The same for several files together.
+pub fn no_kernel_in(files: &[PathBuf], target: Option<&TargetId>, filter: &NameFilter) -> say::Error {
+    let mut all = (BTreeSet::new(), true);
+    for path in files {
+        let read = File::open(path).map(|file| crate::shipped::kernel_names(&file, target));
+        let (names, whole) = read.unwrap_or_default();
+        all.0.extend(names);
+        all.1 &= whole;
+    }
+    none_matches(all, filter)
+}
+
+fn none_matches((names, whole): (BTreeSet<String>, bool), filter: &NameFilter) -> say::Error {
     let near = filter.nearest(names.iter().map(String::as_str));
-    let near = (!near.is_empty()).then(|| say!("command-hint-near-it", near = near.join(", ")));
+    let near = (!near.is_empty()).then(|| say!("command-hint-near-it", near));
     let rest = (!whole).then(|| say!("command-as-far-as-read"));
     error!("command-no-kernel", count = names.len(), filter = filter.text(), rest, near)
 }
@@ -33,7 +49,7 @@ pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &File
     let file = path.display().to_string();
     let taken =
         target.and_then(|target| Arch::parse(target).ok()?.takes(there.iter().copied()).map(|taken| taken.code));
-    let (there, modules) = (there.join(", "), thousands(report.modules.len() as u64));
+    let modules = thousands(report.modules.len() as u64);
     let why = groups.unread.first().map(|unread| unread.why.clone());
     match (groups.unread.is_empty(), target, taken) {
         (false, ..) => error!("isa-not-read", file, why),

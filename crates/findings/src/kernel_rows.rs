@@ -15,7 +15,7 @@ pub trait RowFormat: Sync {
     fn nvidia(&self, of: &NvidiaRow<'_>, first: bool, out: &mut String);
 }
 
-/// An AMD kernel, where it was found, and its demangled name.
+/// An AMD kernel, its location, and its demangled name.
 #[derive(Debug, Clone, Copy)]
 pub struct AmdRow<'a> {
     pub found: &'a Found<'a>,

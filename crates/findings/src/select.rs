@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Select {
     arch: Option<Arch>,
-    /// The same for AMD's code objects.
+    /// `arch` as the target id of AMD's code objects.
     target: Option<TargetId>,
     kernel: Option<NameFilter>,
     /// The number of kernels that the filter matched.
@@ -61,7 +61,7 @@ impl Select {
         Err(no_kernel(file, self.target.as_ref(), filter))
     }
 
-    /// The same for a target that does not occur, with the targets that do.
+    /// Like [`Self::check`], for a target that does not occur; the error lists the targets that do.
     pub fn check_target(&self, report: &inventory::FileReport) -> say::Result<()> {
         let Some(arch) = &self.arch else { return Ok(()) };
         let targets = report.targets();
@@ -71,7 +71,7 @@ impl Select {
         let there: Vec<&str> = targets.keys().map(String::as_str).collect();
         let taken = arch.takes(there.iter().copied()).map(|taken| taken.code);
         let hint = taken.map(|code| say!("command-hint-takes", code));
-        bail!("command-no-own-code", arch = arch.to_string(), hint, there = there.join(", "))
+        bail!("command-no-own-code", arch = arch.to_string(), hint, there)
     }
 }
 

@@ -38,7 +38,7 @@ pub enum Error {
     UnknownType(String),
     UnknownShape {
         wanted: String,
-        known: String,
+        known: Vec<String>,
     },
     Block {
         kind: String,

@@ -158,7 +158,10 @@ const SHAPES: &[Shape] = &[
 pub fn known(name: &str) -> Result<Shape, Error> {
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let found = SHAPES.iter().find(|shape| shape.name == plain(name));
-    found.copied().ok_or_else(|| Error::UnknownShape { wanted: name.to_owned(), known: names().join(", ") })
+    found.copied().ok_or_else(|| Error::UnknownShape {
+        wanted: name.to_owned(),
+        known: names().into_iter().map(str::to_owned).collect(),
+    })
 }
 
 pub fn names() -> Vec<&'static str> {

@@ -24,7 +24,9 @@ const TEXTS: &[&str] = cards!(
     "mi210",
     "mi250x",
     "mi300x",
+    "mi325x",
     "mi350x",
+    "mi355x",
     "rx-5700-xt",
     "rx-6600-xt",
     "rx-6700-xt",
@@ -77,7 +79,8 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     if let Some(target) = crate::nvidia_target(wanted) {
         return Err(ProfileError::Nvidia { wanted: wanted.to_owned(), target });
     }
-    // Without the series too: `9070tx` is near `9070xt`. Numbers alone are near to too many: those begin alike.
+    // Also compares names without the series, because `9070tx` is near `9070xt`. A number alone is near too many names,
+    // so the names must begin alike.
     let alike = |card: &&Profile| core(&plain(&card.name)).as_bytes().first() == bare.as_bytes().first();
     let near = near::near_by(&key, all(), |card| plain(&card.name))
         .or_else(|| near::near_by(bare, all().iter().filter(alike), |card| core(&plain(&card.name)).to_owned()))

@@ -86,7 +86,7 @@ pub const CUDA_ATTRIBUTES: &[(&str, usize)] = &[
     ("multicast", 132),
 ];
 
-/// What all cards have in common, then what each compute capability adds.
+/// The properties that all cards share, then those that each compute capability adds.
 fn shared() -> &'static BTreeMap<String, BTreeMap<String, Number>> {
     static SHARED: OnceLock<BTreeMap<String, BTreeMap<String, Number>>> = OnceLock::new();
     SHARED.get_or_init(|| toml::from_str(COMMON).unwrap_or_default())

@@ -6,6 +6,7 @@
 //! of the program.
 #![forbid(unsafe_code)]
 
+mod apple;
 pub mod arch;
 pub mod cards;
 mod cuda_attributes;
@@ -20,6 +21,7 @@ mod plain;
 pub mod profile;
 pub mod target;
 
+pub use apple::{AppleGpu, FAMILY_ORIGIN as APPLE_FAMILY_ORIGIN, Unknown, apple_gpu, apple_gpus};
 pub use arch::{Arch, How, Taken, UnknownArch};
 pub use cards::{all, find};
 pub use cuda_attributes::CUDA_ATTRIBUTES;

@@ -82,7 +82,7 @@ say::worded! { ProfileError {
     Range { card, property, value } => "gpu-profile-range",
     Target(error) => error,
     Set(assignment) => "gpu-profile-set",
-    NoSuch { name } => "gpu-profile-no-such" (name, known = PROPERTIES.join(", ")),
+    NoSuch { name } => "gpu-profile-no-such" (name, known = PROPERTIES),
     Unknown { wanted, near } => "gpu-profile-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-profile-near", near))),
     Nvidia { wanted, target } => "gpu-profile-nvidia",
     NoReference { target } => "gpu-profile-no-reference",

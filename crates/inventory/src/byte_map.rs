@@ -22,7 +22,7 @@ say::named! {
         Debug = "debug",
         /// Host constants and variables, and sections of unknown type: searched for device code and for noise.
         Data = "host-data",
-        /// Between sections: searched in the same way.
+        /// Bytes between sections, which are searched in the same way.
         Between = "between-sections",
         /// Bytes after the end that the file's headers state, which are searched in the same way.
         Behind = "behind-the-end",

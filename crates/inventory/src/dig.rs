@@ -73,8 +73,8 @@ impl<'d> Dig<'d> {
         known: &[Range],
     ) -> Result<(), Stopped> {
         let mut explained = known.to_vec();
-        // The content of a container was read with it. Inside the extent that an ELF header claims, only separate code
-        // counts.
+        // Marks inside a container are skipped, because its content was already read. Inside the extent that an ELF
+        // header claims, only separate code counts.
         let (mut end, mut claimed, mut modules) = (0, 0, Vec::new());
         for &(at, mark) in &marks.found {
             if at < end || (at < claimed && !mark.is_code()) {
@@ -260,7 +260,7 @@ impl<'d> Dig<'d> {
         if !known {
             self.opaque(place, range, Mark::Offload.into());
         }
-        // Its image is read by its own mark.
+        // The image of the package is read at its own mark.
         None
     }
 

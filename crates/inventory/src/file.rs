@@ -42,7 +42,7 @@ pub struct File {
 /// The source of the bytes.
 enum Bytes {
     Disk(fs::File),
-    /// Such as a file that was dropped on a web page.
+    /// Bytes from the caller, such as a file that was dropped on a web page.
     Given(Arc<dyn ReadAt + Send>),
 }
 
@@ -111,7 +111,7 @@ impl File {
         &self.path
     }
 
-    /// Its identity, if this is a whole file that has not changed since it was opened.
+    /// The identity of the file, if this is a whole file that has not changed since it was opened.
     pub(crate) fn unchanged(&self) -> Option<Stamp> {
         let whole = self.start == 0 && self.len == self.stamp.0;
         // Without an inode number (Windows, given bytes) two files could look like one.

@@ -24,7 +24,7 @@ pub enum Form {
     Nvidia,
     /// A bare SPIR-V module.
     Spirv,
-    /// None of these; `problems` contains the error.
+    /// A file of another kind; `problems` contains the error.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ pub struct TargetSummary {
 #[derive(Debug)]
 pub struct FileReport {
     pub form: Form,
-    /// The same in more detail: `shared library`, `executable`, `object file`, `code object`, `offload bundle`,
+    /// The form in more detail: `shared library`, `executable`, `object file`, `code object`, `offload bundle`,
     /// `unknown`.
     pub kind: &'static str,
     pub size: u64,
@@ -95,7 +95,7 @@ impl FileReport {
         self.targets_of(&|_| true)
     }
 
-    /// The same without code objects whose bundle id or metadata contradict e_flags: the reliable part.
+    /// Like [`Self::targets`], without code objects whose bundle id or metadata contradict e_flags: the reliable part.
     pub fn sure_targets(&self) -> BTreeMap<String, TargetSummary> {
         self.targets_of(&|object| object.contradicted().is_none())
     }

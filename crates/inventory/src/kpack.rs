@@ -115,7 +115,7 @@ pub(crate) fn scan<L: Look, E>(
         kpack.archives.push(found);
     }
     if opened.is_empty() {
-        let why = say!("inventory-no-archive", paths = kpack.reference.search_paths.join(", "));
+        let why = say!("inventory-no-archive", paths = kpack.reference.search_paths);
         problems.push(Error::new(0, "kpack archive", Problem::Unreadable(why)));
     }
     let mut next = numbers.iter().enumerate();

@@ -127,7 +127,7 @@ fn dig(
             marks.found.insert(0, (0, Mark::Spirv));
             None
         }
-        // Its content is unknown, as the coverage shows.
+        // The content of the file is unknown, as the coverage shows.
         Err(_) => return Ok(()),
         _ => None,
     };

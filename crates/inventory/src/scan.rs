@@ -137,7 +137,7 @@ pub(crate) fn ordered<T: Send, J: Send, E>(
     })
 }
 
-/// The same without threads: one bundle after the other.
+/// Works without threads, one bundle after the other.
 fn in_turn<T, J, E>(
     mut next: impl FnMut() -> Option<(Bundle, u64, J)>,
     work: impl Fn(Bundle, J, &mut dyn FnMut(T)) -> BundleReport<T>,

@@ -1,5 +1,5 @@
-//! Whether a file serves a device: which of its targets the device uses, and how many kernels with code it has for it.
-//! A library full of stubs serves no device.
+//! Whether a file serves a device: the target that the device uses, and the number of kernels with code for that
+//! target. A library full of stubs serves no device.
 
 use crate::file_report::FileReport;
 use codeobject::TargetId;

@@ -43,7 +43,7 @@ pub fn sniff(source: &dyn ReadAt) -> Sniff<'_> {
     }
 }
 
-/// The same, but a file of unknown kind is an error.
+/// Like [`sniff`], but a file of unknown kind is an error.
 pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
     if let Some(contents) = known(source)? {
         return Ok(contents);

@@ -10,8 +10,8 @@ const LIMIT: usize = 256 << 20;
 /// If this many bytes were decoded before an error and look like noise, the stream is real but damaged. Other bytes may
 /// also decode for a while.
 const MEANT: u64 = 4096;
-/// The minimum entropy in bits per byte for that. Numbers that deflate well have 5, tables that happen to decode under
-/// 3.
+/// The minimum entropy of noise, in bits per byte. Numbers that deflate well have 5, tables that happen to decode have
+/// less than 3.
 const NOISY: f64 = 4.0;
 /// `xz -9` takes 65 MiB.
 const XZ_MEMORY: u32 = 128 << 10;

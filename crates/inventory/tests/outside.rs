@@ -10,7 +10,7 @@ fn report(bytes: &[u8]) -> FileReport {
     place.write_all(bytes).unwrap();
     let file = File::open(place.path()).unwrap();
     let report = inspect(&file, &Options::all(), true, &Nothing, |_, ()| Ok::<(), Infallible>(())).unwrap();
-    // The same without hashing, which reads in other pieces.
+    // Without hashing, the file is read in other pieces; the result has to be the same.
     let again = inspect(&file, &Options::all(), false, &Nothing, |_, ()| Ok::<(), Infallible>(())).unwrap();
     assert_eq!((kernels(&report), &report.opaque), (kernels(&again), &again.opaque));
     assert_eq!(report.map.totals().values().sum::<u64>(), bytes.len() as u64, "every byte belongs to one part");

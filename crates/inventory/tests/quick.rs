@@ -145,7 +145,7 @@ fn pieces_come_in_order() {
             out.push((found.bundle.unwrap(), found.entry, kernel.mangled().to_owned()));
         }
 
-        // A piece every few kernels.
+        // Large weights make the scan hand over a piece every few kernels.
         fn weight(&self, out: &Self::Out) -> usize {
             out.len() << 18
         }

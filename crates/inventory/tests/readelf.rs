@@ -124,9 +124,9 @@ fn processor_numbers_are_llvms() {
         let named = flags.split(',').map(str::trim).find(|word| word.starts_with("gfx"));
         let ours = codeobject::target::from_flags(*number, 5).map(|flags| flags.target.processor);
         match (ours.as_deref(), named) {
-            // LLVM removed these two; old objects still have them.
+            // LLVM removed these two processors; old objects still name them.
             (Some("gfx940" | "gfx941"), None) => {}
-            // LLVM 22 is older than these.
+            // LLVM 22 does not know these newer processors.
             (Some("gfx1170" | "gfx1171" | "gfx1172" | "gfx1310" | "gfx12-5-generic"), None) => {}
             // Another readelf may know processors that are newer than this table, or miss some.
             (None, Some(_)) | (Some(_), None) if !readelf.ends_with("llvm-readelf-22") => {}

@@ -49,7 +49,7 @@ fn ggml_ships_its_kernels_as_modules() {
     let features = |name: &str| report.modules.iter().filter(|of| of.module.features().contains(&name)).count();
     assert!(features("matrix") > 100 && features("dot") > 10, "{} {}", features("matrix"), features("dot"));
     assert!(report.modules.iter().all(|of| of.name.is_none()), "Debian strips it, and nothing is guessed");
-    // Any Vulkan driver compiles them for its GPU.
+    // Any Vulkan driver compiles the modules for its GPU.
     let serves = report.serves(&gpu::Arch::parse("gfx1201").expect("known"));
     assert_eq!(serves.answer(), Some(true), "{serves:?}");
 }

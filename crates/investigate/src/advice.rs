@@ -20,7 +20,7 @@ pub enum Need {
     Runtime(String),
     /// A GPU of this target.
     Device(String),
-    /// The machine of this name itself.
+    /// The machine with this name.
     Machine(String),
     /// A program that is not on the PATH.
     Program(String),

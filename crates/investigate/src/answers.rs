@@ -20,7 +20,7 @@ impl Answer for Checked<'_> {
     const SCHEMA: &'static str = "whichkernel.check/1";
 }
 
-/// The answer of `investigate`: the claims and questions, graded after all observers have run.
+/// The output of `investigate`: the claims and questions, graded after all observers have run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Investigated<'g> {
     #[serde(flatten)]

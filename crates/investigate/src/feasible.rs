@@ -154,7 +154,7 @@ impl Feasibility {
         target.starts_with('$') || self.processes.contains(target)
     }
 
-    /// Returns what is missing if a file, a process, or a tree at a commit does not exist.
+    /// Returns the missing requirement if a file, a process, or a tree at a commit does not exist.
     fn missing(&self, what: &str) -> Option<Need> {
         if what.chars().all(|c| c.is_ascii_digit()) {
             return (!self.processes.contains(what)).then(|| Need::Process(what.to_owned()));

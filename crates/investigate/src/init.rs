@@ -135,7 +135,7 @@ id = "no-gpu"
 phase = "F"
 page = "here"
 en = "This machine has no AMD GPU that the kernel's compute driver knows"
-ja = "このマシンには、カーネルの演算ドライバーが認識する AMD GPU がない"
+ja = "このマシンには、Linux カーネルの計算ドライバーが認識する AMD GPU がない"
 rung = "loaded"
 topic = "gpu.present"
 expected = {{ absent = true }}
@@ -211,7 +211,7 @@ shows = {{ en = "a code object for this target is in the file", ja = "このタ�
 cannot = {{ en = "that any of this code runs", ja = "そのどれかが実行されること" }}
 "#,
             quoted(&format!("libggml-hip.so has code for {target}")),
-            quoted(&format!("libggml-hip.so に {target} 向けのコードがある")),
+            quoted(&format!("libggml-hip.so に {target} 用のコードがある")),
             quoted(target),
             if self.runtime.is_some() { "" } else { r#", runtime = "*""# },
         );
@@ -233,7 +233,7 @@ id = "modules-for-matrices"
 phase = "B"
 page = "here"
 en = "libggml-vulkan.so ships SPIR-V modules that multiply matrices"
-ja = "libggml-vulkan.so に行列を掛ける SPIR-V モジュールが入っている"
+ja = "libggml-vulkan.so に、行列積を計算する SPIR-V モジュールが入っている"
 rung = "shipped"
 topic = "file.modules"
 about = {{ feature = "matrix" }}
@@ -279,11 +279,11 @@ ja = {ask_ja}
 ask = {{ rung = "launched", topic = "vulkan.pipeline", about = {{ type = {ty} }}, scope = {scope} }}
 closes = {watch}"#,
             selected = quoted(&format!("On {card} a prompt of {COLUMNS} tokens selects matmul for {ty}")),
-            selected_ja = quoted(&format!("{card} では、{COLUMNS} トークンのプロンプトの {ty} に matmul が選ばれる")),
+            selected_ja = quoted(&format!("{card} では、{COLUMNS} トークンのプロンプトで {ty} に matmul が選ばれる")),
             live = quoted(&format!("Each generated token launches mul_mat_vec for {ty}")),
-            live_ja = quoted(&format!("トークンを生成するたびに {ty} に mul_mat_vec が起動される")),
+            live_ja = quoted(&format!("トークンを生成するたびに、{ty} の mul_mat_vec が起動される")),
             ask = quoted(&format!("Which Vulkan pipelines multiply with {ty} weights here?")),
-            ask_ja = quoted(&format!("このマシンで {ty} の重みの積を計算する Vulkan パイプラインはどれか")),
+            ask_ja = quoted(&format!("このマシンで {ty} の重みとの行列積を計算する Vulkan パイプラインはどれか")),
             ty = quoted(ty),
             dry = quoted(&dry),
             watch = quoted(&watch),
@@ -312,7 +312,7 @@ expected = {{ equals = {} }}
 closes = {}
 "#,
                 quoted(&format!("A prompt of {COLUMNS} tokens launches {path} for {ty}")),
-                quoted(&format!("{COLUMNS} トークンのプロンプトでは {ty} に {path} が起動される")),
+                quoted(&format!("{COLUMNS} トークンのプロンプトでは、{ty} の計算に {path} が起動される")),
                 quoted(ty),
                 quoted(path),
                 quoted(&watch),
@@ -337,7 +337,7 @@ ja = {}
 ask = {{ rung = "launched", topic = "matmul.path", about = {{ type = {} }} }}{}
 closes = {}"#,
             quoted(&format!("Which path do the multiplications with {ty} weights take here?")),
-            quoted(&format!("このマシンで {ty} の重みの積はどの経路に入るのか")),
+            quoted(&format!("このマシンで {ty} の重みとの行列積はどの経路を通るか")),
             quoted(ty),
             elsewhere.unwrap_or_default(),
             quoted(&watch),
@@ -366,7 +366,7 @@ closes = {}
         plain(&table.source),
         plain(&table.version),
         quoted(&format!("{} {} declares {path} for {ty} at {COLUMNS} columns", table.source, table.version)),
-        quoted(&format!("{} {} は {COLUMNS} 列の {ty} に {path} を宣言している", table.source, table.version)),
+        quoted(&format!("{} {} は {COLUMNS} 列の {ty} に {path} を使うと宣言している", table.source, table.version)),
         quoted(ty),
         quoted(path),
         quoted(&table.source),

@@ -29,7 +29,7 @@ struct At<'g> {
 }
 
 impl Graded {
-    /// The first question with its reading, if it asks which path the rules of a source take.
+    /// The first question that asks which path the rules of a source take, with its reading.
     pub fn path_question(&self) -> Option<(&Question, &QuestionReading)> {
         let (question, reading) = self.investigation.questions.iter().zip(&self.questions).next()?;
         question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;
@@ -40,7 +40,7 @@ impl Graded {
     pub fn paths(&self) -> Vec<PathRow> {
         let Some((_, reading)) = self.path_question() else { return Vec::new() };
         let (declared, selected, live) = (found(&reading.found), found(&reading.elsewhere), found(&reading.live));
-        // Without a rule, use the ranges that the program itself was asked about.
+        // Without a rule, use the ranges at which the program was run.
         let mut rows: Vec<Span> =
             if declared.is_empty() { &selected } else { &declared }.iter().map(|at| at.span).collect();
         rows.dedup();
@@ -58,7 +58,7 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
     let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
-    // The row lists its column counts. A count that the program was not asked about has no answer.
+    // The row lists its column counts. A count at which the program was not run has no answer.
     let answered = covered(&here, row);
     let asked = row.to.map_or(answered, |to| to.saturating_sub(row.from).saturating_add(1));
     let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, asked, answered);

@@ -4,7 +4,7 @@
 //! A captured launch launches nothing by itself. Each replay of its graph launches it once. The host reads a result
 //! back at the end of each evaluation (a prompt, or one decoded token), so the sequence is split there.
 //!
-//! This reader keeps the order. It is for a finished trace in which the creation of all graphs was observed.
+//! This reader keeps the order of launches. It needs a finished trace in which the creation of all graphs was observed.
 //! `watch::Graphs` counts launches as they arrive and reports gaps. `crates/watch/tests/replays.rs` compares the two.
 
 use crate::record::graph;

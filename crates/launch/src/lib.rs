@@ -17,6 +17,7 @@ mod record_reader;
 pub mod table;
 pub mod tables;
 pub mod trace;
+pub mod visible_devices;
 
 pub use name_filter::{BadFilter, NameFilter};
 pub use phase::Phase;

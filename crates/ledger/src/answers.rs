@@ -42,7 +42,7 @@ impl Shown {
     }
 }
 
-/// What verifying a ledger proved, and whether hashes that were kept elsewhere were found in it.
+/// The result of verifying a ledger: what was proved, and whether hashes that were kept elsewhere were found in it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
     pub ledger: Option<String>,

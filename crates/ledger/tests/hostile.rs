@@ -158,7 +158,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     }
     for odd in ["here", "", &format!("{THEIRS}#1@{hash} via nobody")] {
         let rows = [(Some(odd.to_owned()), fact.clone())];
-        place.refuses_archive(&archive(THEIRS, &rows, &[]), "which is not an origin that a ledger writes");
+        place.refuses_archive(&archive(THEIRS, &rows, &[]), "but no ledger writes such an origin");
     }
     let third = format!("{}#4@{hash}", "ff".repeat(16));
     let twice =
@@ -206,7 +206,7 @@ fn only_regular_files_are_read() {
     symlink("/etc/passwd", &link).unwrap();
     place.refuses(&link, "a symbolic link, not a regular file");
     place.refuses(&place.path("nothing"), "No such file");
-    // The same applies to the files of a directory.
+    // The same files are refused inside a directory.
     let theirs = place.path("theirs");
     let mut other = Ledger::open(&theirs).unwrap();
     record(&mut other, 1).unwrap();

@@ -232,7 +232,7 @@ fn an_archive_is_merged_once_and_keeps_its_origin() {
     assert!(row.origin.as_deref().is_some_and(|origin| origin.starts_with(&format!("{id}#1@"))), "{row:?}");
     assert_eq!(ledger.reader().blobs().measure(&raw).unwrap(), ledger::Measured::Same);
     assert_eq!(problems(&dir), Vec::<String>::new());
-    // After the import back, our own rows are known, and so are theirs.
+    // After importing the archive back, both our own rows and the other ledger's rows are known.
     ledger.reader().export(&mut fs::File::create(&archive).unwrap()).unwrap();
     let imported = other.import(&archive).unwrap();
     assert_eq!((imported.added, imported.known), (1, 5));

@@ -84,7 +84,7 @@ fn a_cut_tail_is_seen_and_nothing_is_written_over_it() {
     let mut ledger = Ledger::open(&dir).unwrap();
     assert!(matches!(Reader::open(&dir), Err(LedgerError::BrokenChain { .. })));
     let error = ledger.append(&[observation(9)]).unwrap_err().to_string();
-    assert!(error.contains("the head is at row 8, and the database ends before it"), "{error}");
+    assert!(error.contains("the head is at row 8, but the database ends before that row"), "{error}");
     assert_eq!(Reader::open_as_it_is(&dir).unwrap().last().unwrap().unwrap().seq, 6);
 }
 

@@ -62,7 +62,7 @@ pub fn bar(share: f64, cells: usize) -> String {
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         percent if percent > 0.0 && percent < 1.0 => "<1 %".to_owned(),
-        // Rounding must not turn nearly all into all.
+        // Rounding must not turn "nearly all" into "all".
         percent if percent < 100.0 && percent > 99.0 => "99 %".to_owned(),
         percent => format!("{percent:.0} %"),
     }

@@ -1,4 +1,4 @@
-//! From the counts of a watch to a snapshot: rates over the last seconds, shares, and how sure they are.
+//! Turns the counts of a watch into a snapshot: rates over the last seconds, shares, and how certain they are.
 
 use crate::keys::{RowId, id};
 use crate::snapshot::{Fallback, Kernel, PathShare, Process, Snapshot, Speed, State, Sure};
@@ -92,7 +92,8 @@ impl Collector {
         let tokens = tally.tokens_of(pid);
         mark.tokens.insert(pid, tokens);
         let before = self.marks.front();
-        // The time between the counted events: an observer that is behind would otherwise show its own speed.
+        // The time between counted events. If the observer is behind, wall time would show the observer's speed
+        // instead.
         let seconds = before.map_or(0.0, |before| match before.event.zip(now.tally.counted_to) {
             Some((from, to)) => to.saturating_sub(from) as f64 / 1e9,
             None => now.elapsed.saturating_sub(before.at).as_secs_f64(),
@@ -165,12 +166,13 @@ fn product(row: &Row) -> Option<Path> {
         row.family,
         Family::Repack | Family::MmqFixup | Family::GemmHelper | Family::BlasPointers | Family::Gemm | Family::Gemv
     );
-    // Attention without flash attention multiplies in batches, which are no weights.
+    // Without flash attention, attention multiplies in batches, which involve no weights.
     let weights = row.call.is_none_or(|call| launch::blas::is_weight_product(call.batch));
     row.path.filter(|path| *path != Path::FlashAttention && !helper && weights)
 }
 
-/// The paths of each phase. A BLAS call counts, the kernels that it launches do not, so that no product counts twice.
+/// The paths of each phase. A BLAS call counts, but the kernels that it launches do not, so that no product is counted
+/// twice.
 fn paths(rows: &[Row], tally: &Tally, lang: &Lang) -> Vec<PathShare> {
     let calls = rows.iter().any(|row| matches!(row.name, watch::Name::Call(_)));
     let dense = |row: &Row| match row.family {

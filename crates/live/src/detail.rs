@@ -19,7 +19,7 @@ fn labelled(canvas: &Canvas<'_>, label: &str, text: &str, indent: usize) -> Vec<
     lines.map(|(at, part)| canvas.plain(&format!("{}{}{part}", " ".repeat(indent), label(at)))).collect()
 }
 
-/// Labels and texts of the chosen kernel: what the launches show, then what its file and the rules say.
+/// Labels and texts of the chosen kernel: facts from the launches, then facts from its file and from the rules.
 fn parts(view: &View, shown: &Snapshot, detail: Option<&Detail>, canvas: &Canvas<'_>) -> Vec<(String, String)> {
     let Some(kernel) = view.chosen(shown) else { return Vec::new() };
     let row = &kernel.row;
@@ -83,7 +83,7 @@ pub fn kernel_page(view: &View, shown: &Snapshot, detail: Option<&Detail>, canva
     lines
 }
 
-/// The same beside the panes, without the time and the long name.
+/// The details of the selected kernel next to the panes, without the time and the long name.
 pub fn selected_kernel(
     view: &View,
     shown: &Snapshot,
@@ -106,7 +106,7 @@ pub fn claims_page(shown: &Snapshot, canvas: &Canvas<'_>) -> Vec<Line<'static>> 
     }
 }
 
-/// Lays the list of keys over the frame.
+/// Draws the list of keys over the frame.
 pub fn help(lines: &mut [Line<'static>], canvas: &Canvas<'_>) {
     const KEYS: [&str; 8] = ["quit", "freeze", "tab", "enter", "sort", "filter", "claims", "save"];
     const WORDS: [&str; 4] = ["lost", "gap", "canary", "fallback"];

@@ -10,14 +10,14 @@ use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
 use say::Lang;
 
-/// Below this only the answer and its limits are shown.
+/// Below this size, only the answer and its limits are shown.
 const LEAST: (usize, usize) = (60, 16);
 const MEDIUM: (usize, usize) = (120, 40);
 const LARGE: (usize, usize) = (200, 50);
 /// The left column of the large layout.
 const LEFT: usize = 112;
 
-/// What every part of a frame needs.
+/// The inputs of every part of a frame.
 #[derive(Clone, Copy)]
 pub(crate) struct Canvas<'a> {
     pub width: usize,
@@ -79,7 +79,7 @@ pub fn frame(
         Over::Nothing | Over::Help => small(now, shown, view, &canvas, room),
     };
     if body.len() > room {
-        // Never cut silently.
+        // A cut list always states how many lines are hidden.
         let hidden = body.len() - room + 1;
         body.truncate(room.saturating_sub(1));
         body.push(canvas.line(&canvas.with("live-more", &[("count", hidden.to_string())]), paint.faint()));
@@ -123,7 +123,7 @@ fn memory((used, total): (u64, u64), canvas: &Canvas<'_>) -> String {
     canvas.with("live-vram", &[("used", gib(used)), ("total", gib(total))])
 }
 
-/// Line 2: seen, lost, gaps, unnamed, canary, and the word for how sure.
+/// Line 2: seen, lost, gaps, unnamed, canary, and the word for how certain the counts are.
 fn counts(now: &Snapshot, canvas: &Canvas<'_>) -> Line<'static> {
     let blind = matches!(now.state, State::NoLaunches(_));
     let number = |value: u64| if blind { "-".to_owned() } else { report::thousands(value) };
@@ -297,7 +297,7 @@ fn large(
     lines
 }
 
-/// Launches cannot be seen: why, what helps, and what is known without them.
+/// The screen if launches cannot be seen: the reason, the remedy, and the facts that are known without them.
 fn no_launches(now: &Snapshot, view: &View, canvas: &Canvas<'_>) -> Vec<Line<'static>> {
     let State::NoLaunches(why) = &now.state else { return Vec::new() };
     let mut lines = processes(now, view, canvas, 4);

@@ -1,4 +1,4 @@
-//! What the keys chose: pane, selection, order, filter, frozen screen. No key changes the target.
+//! The user's selections: pane, row, order, filter, frozen screen. No key changes the target.
 
 use crate::snapshot::{Kernel, Process, Snapshot, State};
 use crate::{KeyCode, KeyEvent, KeyModifiers};
@@ -37,7 +37,7 @@ impl Sort {
         Sort::ALL.get(at + 1).copied().unwrap_or_default()
     }
 
-    /// Numbers descend, words ascend.
+    /// Sorts numbers in descending and words in ascending order.
     fn compare(self, a: &Kernel, b: &Kernel) -> Ordering {
         let by = match self {
             Sort::PerSecond => b.per_second.unwrap_or(-1.0).total_cmp(&a.per_second.unwrap_or(-1.0)),
@@ -51,7 +51,7 @@ impl Sort {
     }
 }
 
-/// The screen that lies over the panes.
+/// The screen that covers the panes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Over {
     #[default]
@@ -61,7 +61,7 @@ pub(crate) enum Over {
     Kernel,
 }
 
-/// What the caller has to do after a key.
+/// The action that the caller must take after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     Draw,
@@ -98,7 +98,7 @@ pub struct View {
 }
 
 impl View {
-    /// The panes show this; lines 1 and 2 always show the newest snapshot.
+    /// The snapshot that the panes show; lines 1 and 2 always show the newest one.
     pub(crate) fn shown<'s>(&'s self, now: &'s Snapshot) -> &'s Snapshot {
         self.frozen.as_deref().unwrap_or(now)
     }
@@ -108,7 +108,7 @@ impl View {
         chosen.or_else(|| of.processes.first())
     }
 
-    /// The kernels of the chosen process that the filter leaves, in the order of the screen.
+    /// The kernels of the chosen process that match the filter, in the order of the screen.
     pub(crate) fn kernels<'s>(&self, of: &'s Snapshot) -> Vec<&'s Kernel> {
         let all = self.process(of).map_or(&[][..], |process| &process.kernels);
         let find = |wanted: &RowId| all.iter().find(|kernel| id(kernel) == *wanted);
@@ -145,7 +145,7 @@ impl View {
         self.over == Over::Kernel
     }
 
-    /// Takes in a new snapshot: new rows go to the end until the order is made again.
+    /// Adds a new snapshot. New rows are appended until the order is computed again.
     pub fn refresh(&mut self, now: &Snapshot) {
         let frozen = self.frozen.take();
         let shown = frozen.as_deref().unwrap_or(now);
@@ -208,7 +208,7 @@ impl View {
     }
 
     fn type_filter(&mut self, code: KeyCode) {
-        /// No kernel's name is found by more.
+        /// No kernel needs a longer filter to be found by name.
         const MOST: usize = 64;
         match code {
             KeyCode::Enter => self.typing = false,

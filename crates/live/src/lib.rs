@@ -1,9 +1,9 @@
 //! The live view of a watch: which kernels run now, how fast, by which path, and what was not seen.
 //!
-//! [`Collector`] turns the counts of a watch into a [`Snapshot`] once a second; [`View`] keeps what the keys chose;
+//! [`Collector`] turns the counts of a watch into a [`Snapshot`] once a second; [`View`] keeps the user's selections;
 //! [`frame`] draws both as lines of text. These three do no I/O and read no clock, so tests draw every state.
 //! [`Screen`] is the terminal. Frames use ASCII only, because box and block characters are two cells wide on some
-//! Japanese terminals. Colour never is the only carrier of a fact.
+//! Japanese terminals. Colour is never the only sign of a fact.
 #![forbid(unsafe_code)]
 
 mod cells;

@@ -33,7 +33,7 @@ pub enum State {
     Live,
     /// How the target ended, in words.
     Ended(String),
-    /// Why launches cannot be seen, and what helps.
+    /// Why launches cannot be seen, and the remedy.
     NoLaunches(Vec<String>),
 }
 
@@ -42,7 +42,7 @@ pub enum State {
 pub enum Sure {
     Completed,
     Launched,
-    /// Not on a real device.
+    /// The kernels were selected, but not on a real device.
     Selected,
     /// Launches were lost, or may have been missed.
     Partly,
@@ -128,7 +128,7 @@ pub enum Fate {
     Undecided,
 }
 
-/// A server's statement beside what was seen.
+/// A server's statement, next to the matching observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub what: String,

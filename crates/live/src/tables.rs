@@ -8,7 +8,7 @@ use launch::Phase;
 use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
 
-/// The rows around `at` when only `most` fit.
+/// The rows around `at`, if only `most` rows fit.
 fn around(at: usize, count: usize, most: usize) -> std::ops::Range<usize> {
     let from = (at + 1).saturating_sub(most.max(1)).min(count.saturating_sub(most));
     from..(from + most).min(count)
@@ -257,7 +257,7 @@ fn line_of(kernel: &Kernel, name: usize, widths: [usize; 5], canvas: &Canvas<'_>
     let [phase, columns, token, second, share] = widths;
     let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), report::thousands);
     let is_call = matches!(row.name, watch::Name::Call(_));
-    // A call is no launch, so it has no share of the launches.
+    // A call is not a launch, so it has no share of the launches.
     let part = if is_call { "-".to_owned() } else { format!("{:.1} %", row.share * 100.0) };
     format!(
         "{} {}{}{}{}{}",

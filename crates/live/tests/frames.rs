@@ -1,5 +1,5 @@
 //! Every state of the view at every size and in both languages: nothing is wider than the terminal, lines 1 and 2 are
-//! always there, and nothing disappears without a word.
+//! always there, and nothing is left out without a note.
 
 use launch::Phase;
 use launch::grammar::{Family, Path};
@@ -214,7 +214,7 @@ fn the_usual_screen_shows_speed_paths_fallback_claims_and_gap() {
         "118   205  58 % [###..]",
         "100 %  803 launches per token",
         "14 %  ! weights are unpacked first",
-        "2 claims: 1 match what was seen, 1 not decided",
+        "2 claims: 1 match the observations, 1 undecided",
         "26,550  28.0 %",
         "Gap 1  11,204 launches without their columns",
     ] {

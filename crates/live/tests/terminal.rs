@@ -4,7 +4,7 @@ use live::Screen;
 use std::time::Duration;
 use test_artifacts::Tmux;
 
-/// Not a test of its own: the others run it in a terminal.
+/// Not a separate test: the others run it in a terminal.
 #[test]
 #[ignore = "the other tests run it in a terminal"]
 fn opens_a_screen() {

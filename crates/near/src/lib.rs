@@ -12,7 +12,7 @@ pub fn near<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Optio
     near_by(wanted, known, |word| (*word).to_owned())
 }
 
-/// The same for values that are identified by a word; `word` spells a value in the way `wanted` is spelled.
+/// Like [`near`], for values that are identified by a word; `word` spells a value in the way `wanted` is spelled.
 pub fn near_by<T>(wanted: &str, known: impl IntoIterator<Item = T>, word: impl Fn(&T) -> String) -> Option<T> {
     if wanted.len() > LONGEST {
         return None;

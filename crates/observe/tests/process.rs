@@ -95,7 +95,7 @@ fn llama_server_inside_a_tree() {
     let Some(dir) = test_artifacts::need("debian-sid") else { return };
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let mut command = Command::new("/usr/bin/llama-server");
-    // Without a model it waits for requests with every backend loaded.
+    // Without a model, llama-server waits for requests with every backend loaded.
     command.args(["--host", "127.0.0.1", "--port", &port, "--offline"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = Running(Enter::new(dir.join("root")).spawn(&mut command).unwrap());

@@ -10,7 +10,7 @@ use say::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The prompts sent to a server, the tokens that it really evaluated, the speed, and the path that the source rules
+/// The prompts sent to a server, the tokens that it actually evaluated, the speed, and the path that the source rules
 /// declare for each type.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {

@@ -60,7 +60,7 @@ pub fn counted(
     basis.completeness()
 }
 
-/// The first of them by name.
+/// The first three names, with an ellipsis if there are more.
 fn several(names: &[&str]) -> String {
     const NAMED: usize = 3;
     let more = if names.len() > NAMED { ", ..." } else { "" };

@@ -136,7 +136,7 @@ pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
     gathered(recording, wanted, more).0
 }
 
-/// The same, plus every run of every length; the answer lists one of each.
+/// Like [`answer`], but also returns every run of every length; the answer lists one run per length.
 pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer, Vec<Probe>) {
     let around = Around::look(recording, wanted, more);
     let rules = Rules::new(around.target(), around.tables.clone(), around.why());

@@ -40,7 +40,7 @@ pub struct Watched {
     pub seen: Conclusion,
 }
 
-/// The parts of a watch's report that its observations need.
+/// The parts of a watch's report that are stored with its observations.
 #[derive(Debug, Clone)]
 pub struct Account {
     pub observer: &'static str,

@@ -40,7 +40,7 @@ pub fn tokens(prompt: &str, counted: u64, begin: Option<bool>) -> Option<Vec<Str
     (count + u64::from(begins) == counted).then(|| begins.then(|| BEGIN.to_owned()).into_iter().chain(words).collect())
 }
 
-/// Each with the space before it.
+/// Splits a text into words, each with the space before it.
 fn words(text: &str) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     for c in text.chars() {

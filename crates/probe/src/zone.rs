@@ -244,9 +244,9 @@ fn claim(ty: &str, columns: u64, target: Option<&str>, expected: Expected) -> Cl
 /// Which tokens of a prompt have an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outputs {
-    /// Only the last one: a generation.
+    /// Only the last token has an output, as in a generation.
     One,
-    /// All tokens: an embedding.
+    /// All tokens have an output, as in an embedding.
     All,
 }
 

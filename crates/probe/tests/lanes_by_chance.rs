@@ -14,7 +14,7 @@ struct Drift {
     lengths: usize,
     /// The standard deviation between processes, of all lengths together.
     between: f64,
-    /// Of each length in a process by itself.
+    /// The standard deviation of each length within a process.
     length: f64,
     /// How far a process drifts over its requests.
     slope: f64,
@@ -135,7 +135,8 @@ fn requests_to_one_process_are_not_independent() {
     assert!(different * 2 > RUNS, "{different}");
 }
 
-/// Noise for which the most starts are too few: the number that is stated finds a tenth.
+/// With this noise, the maximum number of starts is not enough, but the stated number of starts detects a difference of
+/// 10 %.
 #[test]
 fn the_stated_number_of_starts_is_enough() {
     let loud = Drift { between: 0.14, ..FIX };

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use sys::http::Address;
 
-/// Answers every request with the function's result for path, body, and number of earlier requests. None hangs up.
+/// Answers every request with the function's result for path, body, and number of earlier requests. If the result is
+/// None, it closes the connection.
 fn server(answer: impl Fn(&str, &str, usize) -> Option<String> + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -160,7 +161,7 @@ fn a_friendly_one_gives_exact_lengths() {
     assert_eq!(run.answer.probes[3].ne11, [512, 88]);
     // No field of this release shows the cached tokens, so only the sent prompts are available.
     assert_eq!(run.answer.counted.reach().name(), "alone");
-    // The same result from the recording.
+    // The recording of the run leads to the same result.
     let home = tempfile::tempdir().expect("a directory");
     probe::replay::write(home.path(), &run.recording).expect("written");
     let again = probe::answer(&probe::replay::open(home.path()).expect("read"), &Wanted::default(), Default::default());
@@ -254,7 +255,7 @@ fn a_model_without_raw_prompts_is_asked_through_its_template() {
     )
     .expect("a run");
     let probe = &run.answer.probes[0];
-    // It is not reported how much of the template was cached, so it is not filled in.
+    // The server does not report how much of the template was cached, so the evaluated count stays unknown.
     assert_eq!((probe.reported, probe.evaluated), (Some(64), None));
     assert_eq!(run.answer.counted.word().key(), "no");
     assert_eq!(run.answer.failed, [], "that it was asked for a raw prompt first is no failure");
@@ -322,7 +323,8 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             runtime: Some("ollama-rocm-60303".into()),
             ..Ground::default()
         };
-        // That machine decides its own timings, and the claims that hold for every RX 9070 XT.
+        // Observations of that machine decide the claims about its timings, and the claims that hold for every RX 9070
+        // XT.
         let there = graded(&card, true);
         assert_eq!(there.len(), 15);
         let of = |list: &[(String, &'static str)], id: &str| list.iter().find(|one| one.0 == id).map(|one| one.1);
@@ -335,7 +337,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             here.iter().filter(|(id, _)| id.starts_with("probe-") && !id.ends_with("-duration")).collect();
         assert_eq!(counts.len(), 8);
         assert!(counts.iter().all(|(_, grade)| *grade == "confirmed"), "{begins}: {counts:?}");
-        // Another card, or a device that was not seen, decides none of them.
+        // Observations of another card, or of a device that was not seen, decide none of these claims.
         for other in [Ground::default(), Ground { card: Some("rx-7900-xtx".into()), ..card.clone() }] {
             let open = graded(&other, true);
             assert!(open.iter().all(|(_, grade)| *grade == "unresolved"), "{open:?}");
@@ -371,7 +373,7 @@ fn openai_compatible_servers_are_read_as_far_as_they_count() {
         assert_eq!(reported, [Some(3), Some(12)]);
         // If the server does not report its cache, the count is never used as the true one.
         assert_eq!(evaluated, [3, 12].map(|tokens| cached.map(|cached| tokens - cached)));
-        // It is unknown how it splits a prompt into evaluations.
+        // It is unknown how the server splits a prompt into evaluations.
         assert!(done.answer.probes.iter().all(|probe| probe.ne11.is_empty()), "{:?}", done.answer.probes);
     }
 }
@@ -382,7 +384,7 @@ fn contradictory_answers_are_named_and_not_counted() {
     let lies: [(&str, serde_json::Value); 9] = [
         ("\"other\" answered", serde_json::json!({"model": "other"})),
         ("done: false", serde_json::json!({"done": false})),
-        ("tokens from the cache, but only 9", serde_json::json!({"prompt_eval_cached_count": 500})),
+        ("tokens came from the cache, but the prompt has only 9", serde_json::json!({"prompt_eval_cached_count": 500})),
         ("were generated", serde_json::json!({"eval_count": 7})),
         ("prompt_eval_duration is not a duration", serde_json::json!({"prompt_eval_duration": -5})),
         ("in zero time", serde_json::json!({"prompt_eval_duration": 0})),

@@ -41,7 +41,7 @@ pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
     }
 }
 
-/// The only observer that vouches for it, and its blind spots in this target.
+/// The only observer that vouches for a conclusion, and its blind spots in this target.
 fn alone(lang: &Lang, conclusion: &Conclusion) -> String {
     let by: Vec<&str> = conclusion.by().collect();
     let spots: Vec<String> = conclusion.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
@@ -183,12 +183,12 @@ mod tests {
         let seen = Basis::live("preload", ["a program"], Rung::Launched, Unit::Launches, 1000);
         assert_eq!(
             en(&seen.clone().completeness()),
-            "1000 launches, according to preload only; no second source confirms that this is complete."
+            "Checked: 1000 launches, according to preload only; no second source confirms that this is complete."
         );
         let blind = seen.clone().cannot_see(Blind::Processes.named(["worker (static)"]));
         assert_eq!(
             en(&blind.completeness()),
-            "1000 launches, according to preload only, which cannot see processes that it could not attach to: worker (static)."
+            "Checked: 1000 launches, according to preload only, which cannot see processes that the observer could not attach to: worker (static)."
         );
         let agreed = seen.account(Account::searched(Witness::ProcessTree)).completeness();
         assert_eq!(

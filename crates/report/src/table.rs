@@ -85,8 +85,8 @@ impl Table {
         out
     }
 
-    /// The same, never wider than `width`: titles wrap, and no cell is cut inside a word. If the table still does not
-    /// fit, the columns in `spare` are left out, in their order.
+    /// Like [`Self::text`], but never wider than `width`: titles wrap, and no cell is cut inside a word. If the table
+    /// still does not fit, the columns in `spare` are left out, in their order.
     pub fn fitted(mut self, width: Option<usize>, spare: &[&str]) -> String {
         let Some(limit) = width else { return self.text(None) };
         let total = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
@@ -112,15 +112,23 @@ impl Table {
         out
     }
 
-    /// The longest word of each column; a number counts as one word.
+    /// The longest word of each column; a number counts as one word. A title wraps at spaces only: a Japanese one above
+    /// narrow numbers would otherwise be broken after every character.
     fn least(&self) -> Vec<usize> {
         let word = |text: &str| pieces(text).into_iter().map(|piece| piece.trim_end().width()).max().unwrap_or(0);
+        let title = |text: &str| text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
         let of = |(at, column): (usize, &Column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(at));
             let cells = cells.map(|cell| if column.align == Align::Left { word(cell) } else { cell.width() });
-            cells.fold(word(&column.title), usize::max)
+            cells.fold(title(&column.title), usize::max)
         };
         self.columns.iter().enumerate().map(of).collect()
+    }
+
+    /// The table without one of its columns.
+    pub fn without(mut self, key: &str) -> Table {
+        self.leave_out(key);
+        self
     }
 
     fn leave_out(&mut self, key: &str) {
@@ -345,6 +353,13 @@ mod tests {
         assert!(!narrow.contains("Reported") && narrow.contains("rep_3_nocache  1184.8"), "{narrow}");
         assert!(narrow.lines().all(|line| line.width() <= 24), "{narrow}");
         assert_eq!(table("x").fitted(None, &["spare"]), table("x").text(None));
+    }
+
+    #[test]
+    fn a_japanese_title_is_not_broken_after_every_character() {
+        let mut table = Table::new(vec![Column::left("name", "名前"), Column::right("asked", "実評価")]);
+        table.row(["a", "1"]);
+        assert_eq!(table.fitted(Some(80), &[]), "名前  実評価\na          1\n");
     }
 
     #[test]

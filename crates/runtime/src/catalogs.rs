@@ -66,8 +66,9 @@ impl LibraryDir {
         })
     }
 
-    /// Whether the library may pass products on to hipBLASLt. rocBLAS does if it is linked to it (BUILD_WITH_HIPBLASLT).
-    /// Debian's is not; without the library itself, only Debian's directories tell.
+    /// Whether the library may pass products on to hipBLASLt. rocBLAS may if it is linked to hipBLASLt
+    /// (BUILD_WITH_HIPBLASLT). Debian's rocBLAS is not linked to it. If the library itself is missing, the answer is
+    /// known only for Debian's directories.
     pub fn hands_over(&self) -> bool {
         if self.library() != "rocblas" {
             return false;
@@ -200,8 +201,8 @@ fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
     out
 }
 
-/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual directories
-/// are searched first, because a whole tree has hundreds of thousands of files.
+/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree; `root` may also be the catalog's own directory. The
+/// usual directories are searched first, because a whole tree has hundreds of thousands of files.
 pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> {
     match in_usual_place(root, library) {
         Some(found) => Ok(Some(found)),
@@ -209,7 +210,7 @@ pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> 
     }
 }
 
-/// The same without a search: for roots that may be a whole system.
+/// Like [`of_library`], but only looks in the usual directories: for roots that may be a whole system.
 pub fn in_usual_place(root: &Path, library: &str) -> Option<LibraryDir> {
     let usual = [root.to_owned()].into_iter().chain(usual_places(root, library));
     usual.filter_map(|dir| LibraryDir::open(&dir).ok().flatten()).find(|dir| dir.library() == library)

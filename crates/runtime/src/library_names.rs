@@ -2,7 +2,7 @@
 
 pub const VULKAN_LOADER: &str = "vulkan-loader";
 pub const VULKAN_LAYER: &str = "vulkan-layer";
-/// Vulkan on the CPU.
+/// Mesa's driver that runs Vulkan on the CPU.
 pub const LAVAPIPE: &str = "lavapipe";
 /// Mesa's replacement for a kernel driver.
 pub const DRM_STAND_IN: &str = "drm-stand-in";

@@ -1,5 +1,6 @@
-//! A damaged catalog never leads to another kernel. The files come from Debian's hipBLASLt; their package's checksums lie where
-//! dpkg puts them, so every change is recognised. Without checksums, only damage to the structure is.
+//! A damaged catalog never leads to another kernel. The files come from Debian's hipBLASLt. Their package's checksums
+//! are where dpkg puts them, so every change is recognised. Without checksums, only damage to the structure is
+//! recognised.
 
 use md5::{Digest, Md5};
 use runtime::catalogs::{LibraryDir, of_library};
@@ -40,7 +41,7 @@ fn choices(dir: &LibraryDir) -> Vec<Choice> {
     calls().iter().map(|call| selector.choose(call)).collect()
 }
 
-/// The files that the questions need, in a root of their own.
+/// The files that the questions need, in a separate root.
 struct Copy {
     root: tempfile::TempDir,
     /// The root of the target, and the leaves.
@@ -97,7 +98,7 @@ impl Copy {
         answers
     }
 
-    /// Answers that name another kernel, or none where there is one.
+    /// Answers that name another kernel, or no kernel although there is one.
     fn wrong(&self, answers: &[Choice]) -> usize {
         let wrong = |(answer, truth): &(&Choice, &Choice)| !matches!(answer, Choice::NotComputed(_)) && answer != truth;
         answers.iter().zip(&self.truth).filter(wrong).count()

@@ -43,10 +43,10 @@ fn hostile() -> Vec<u8> {
     link(&mut tar, "lib/hard.so", "lib/good.so", EntryType::Link);
     link(&mut tar, "up", "../../../../etc", EntryType::Symlink);
     link(&mut tar, "root-link", "/lib", EntryType::Symlink);
-    // Inside by its text, outside by its target: a/b/up is the root, and its parent is not inside.
+    // This link is inside by its text, but outside by its target: a/b/up is the root, and its parent is not inside.
     link(&mut tar, "a/b/up", "../..", EntryType::Symlink);
     link(&mut tar, "sneaky", "a/b/up/..", EntryType::Symlink);
-    // Through a link: must not be followed for writing.
+    // The path leads through a link, which must not be followed for writing.
     finish(&mut tar, header("root-link/written", EntryType::Regular, 3), b"bad");
     link(&mut tar, "stolen", "/etc/passwd", EntryType::Link);
     tar.into_inner().unwrap()

@@ -62,7 +62,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Adds to a failure what was being done, for use with `?`.
+/// Adds the attempted action to an error, for use with `?`.
 pub trait Context<T> {
     fn context(self, message: Message) -> Result<T>;
     fn with_context(self, message: impl FnOnce() -> Message) -> Result<T>;

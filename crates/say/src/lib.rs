@@ -7,14 +7,15 @@
 //! # How to add a sentence
 //!
 //! 1. One line in a file of `locales/en`, one in the file of the same name in `locales/ja`. Errors of a crate are in
-//!    `errors-CRATE.ftl`, everything else in the file of its verb or subject. A key begins with the subject, the file is found by it:
+//!    `errors-CRATE.ftl`, everything else in the file of its verb or subject. A key begins with the subject, by which
+//!    the file is found:
 //!
 //!    ```text
 //!    gguf-short = { $path } ends at byte { $at }; { $need } bytes are missing
 //!    gguf-short = { $path } はバイト { $at } で終わっています。{ $need } バイト足りません
 //!    ```
-//! 2. One line of Rust: `say!("gguf-short", path, at = place.start, need)`. It does not compile where the key is unknown or where the
-//!    variables are others than those of the English sentence. A test compares the two languages.
+//! 2. One line of Rust: `say!("gguf-short", path, at = place.start, need)`. It does not compile if the key is unknown
+//!    or if the variables differ from those of the English sentence. A test compares the two languages.
 //!
 //! Arguments can be texts, paths, numbers, and errors, which become sentences inside the sentence ([`ToArg`]). In a
 //! command to paste, `{ WORD($path) }` quotes the word. `{ COUNT($files, "file", "files") }` is a number with its noun.

@@ -55,7 +55,7 @@ fn the_systems_english_is_what_the_system_says() {
 fn a_message_survives_an_io_error() {
     let error = io::Error::new(ErrorKind::InvalidInput, say!("sys-hard-link"));
     assert_eq!(error.message(), say!("sys-hard-link"));
-    assert_eq!(error.to_string(), "it has a second name (a hard link)");
+    assert_eq!(error.to_string(), "the file has a second name (a hard link)");
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn no_message_is_unused() {
     let begun = literals.iter().filter_map(|text| text.split_once('{')).map(|(start, _)| start);
     let begun: Vec<&str> = begun.filter(|start| start.ends_with('-')).collect();
     let used = |key: &str| {
-        // A gap has two messages, and names only what it is: crates/watch/src/gap.rs.
+        // The code names only the kind of a gap, which has two messages: crates/watch/src/gap.rs.
         let gap = key.strip_prefix("unseen-").map(|key| key.strip_suffix("-why").unwrap_or(key));
-        // The list of what the report's script says: crates/site/src/words.rs.
+        // The messages that the report's script shows: crates/site/src/words.rs.
         let script = key.starts_with("site-js-");
         // One for each cause: crates/why/src/cause.rs.
         let cause = key.strip_prefix("why-check-").is_some_and(|cause| literals.contains(cause));

@@ -1,8 +1,9 @@
 //! Re-exports `schemars`, or an empty replacement in builds that generate no schemas.
 //!
-//! The schemas of our answers are files (crates/whichkernel/schemas). Tests make them from the types and compare; a user's build has
-//! the files, without the code that makes them (a tenth of what LLVM is given of `evidence`). So rooms depend on this room by the name `schemars`:
-//! `derive(JsonSchema)` is the real one with the feature `made`, and an empty one without.
+//! The schemas of our answers are files (crates/whichkernel/schemas). Tests generate them from the types and compare
+//! them. A user's build contains only the files, without the code that generates them (a tenth of the code that LLVM
+//! compiles for `evidence`). Crates therefore depend on this crate under the name `schemars`: `derive(JsonSchema)` is
+//! the real macro with the feature `made`, and an empty one without it.
 #![forbid(unsafe_code)]
 
 #[cfg(not(feature = "made"))]
@@ -22,13 +23,13 @@ pub trait Described {}
 #[cfg(not(feature = "made"))]
 impl<T: ?Sized> Described for T {}
 
-/// Around an `impl JsonSchema` that is written by hand: it is there where schemas are made.
+/// Wraps a handwritten `impl JsonSchema`, which exists only in builds that generate schemas.
 #[cfg(feature = "made")]
 #[macro_export]
 macro_rules! by_hand {
     ($($item:item)*) => { $($item)* };
 }
-/// Around an `impl JsonSchema` that is written by hand: it is there where schemas are made.
+/// Wraps a handwritten `impl JsonSchema`, which exists only in builds that generate schemas.
 #[cfg(not(feature = "made"))]
 #[macro_export]
 macro_rules! by_hand {

@@ -30,7 +30,7 @@ pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
         Asked::First => {
             let head = format!(
                 "HTTP/1.1 303 See Other\r\nLocation: /{}/index.html\r\nContent-Length: 0\r\n{ALWAYS}\r\n",
-                gate.token
+                gate.token.unwrap_or_default()
             );
             (head, Vec::new())
         }
@@ -136,6 +136,7 @@ fn kind(path: &str) -> &'static str {
         Some("csv") => "text/csv; charset=utf-8",
         Some("json") => "application/json",
         Some("svg") => "image/svg+xml",
+        Some("metrics") => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         _ => "text/plain; charset=utf-8",
     }
 }

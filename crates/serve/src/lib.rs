@@ -1,10 +1,13 @@
 //! Serves pages over loopback to clients with the token: a minimal HTTP/1.1 server for browsers.
 //!
-//! It listens on 127.0.0.1 only and answers GET and HEAD. The token is the first part of every path, so that links
+//! It listens on 127.0.0.1 and answers GET and HEAD. The token is the first part of every path, so that links
 //! between pages need not contain it. A path is a key into [`Pages`], never a path on a disk. Other users of the
 //! machine can connect, but learn nothing without the token; a web page elsewhere can send requests, which are refused
 //! without the right `Host`. No client can block the server: heads, times and connections are limited, and a new client
 //! gets a connection of the user who holds the most.
+//!
+//! Metrics ([`Server::open`]) need no token, because a scraper has a fixed address. Only they can be served to other
+//! machines, if the user asks for it.
 #![forbid(unsafe_code)]
 
 pub mod activity;
@@ -33,7 +36,8 @@ pub trait Pages: Sync {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    token: String,
+    /// None: without a token.
+    token: Option<String>,
 }
 
 impl Server {
@@ -43,12 +47,22 @@ impl Server {
         // Polled, so that shutdown does not wait for a connection.
         listener.set_nonblocking(true)?;
         let token = sys::random::secret::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Server { address: listener.local_addr()?, listener, token })
+        Ok(Server { address: listener.local_addr()?, listener, token: Some(token) })
+    }
+
+    /// Binds to an address of the user's choice, for pages without a token.
+    pub fn open(address: SocketAddr) -> io::Result<Server> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Server { address: listener.local_addr()?, listener, token: None })
     }
 
     /// The URL for a browser, including the token.
     pub fn url(&self) -> String {
-        format!("http://{}/{}/index.html", self.address, self.token)
+        match &self.token {
+            Some(token) => format!("http://{}/{token}/index.html", self.address),
+            None => format!("http://{}/metrics", self.address),
+        }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -58,11 +72,12 @@ impl Server {
     /// Serves until `ended` is true; requests in progress are completed.
     pub fn run(&self, pages: &dyn Pages, ended: &dyn Fn() -> bool) {
         let (open, places) = (AtomicUsize::new(0), connection_limit::Places::default());
-        let gate = request::Gate { token: &self.token, port: self.address.port() };
+        let loopback = self.address.ip().is_loopback();
+        let gate = request::Gate { token: self.token.as_deref(), port: loopback.then_some(self.address.port()) };
         std::thread::scope(|scope| {
             while !ended() {
                 let (stream, from) = match self.listener.accept() {
-                    Ok((stream, from)) if from.ip().is_loopback() => (stream, from),
+                    Ok((stream, from)) if from.ip().is_loopback() || !loopback => (stream, from),
                     Ok(_) => continue,
                     // No connection, an aborted one, or no free descriptor: the next one may succeed.
                     Err(_) => {

@@ -3,8 +3,10 @@
 /// Decides which requests are answered.
 #[derive(Debug)]
 pub struct Gate<'a> {
-    pub token: &'a str,
-    pub port: u16,
+    /// The first part of every path; None for pages that every user of this machine may read.
+    pub token: Option<&'a str>,
+    /// The port that `Host` must name beside this machine; None if other machines may ask, under any name.
+    pub port: Option<u16>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,15 +66,23 @@ impl Gate<'_> {
         let mut hosts =
             lines.filter_map(|line| line.split_once(':')).filter(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = hosts.next().map(|(_, value)| value.trim()).filter(|_| hosts.next().is_none());
-        let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
-        if !host.is_some_and(|host| own.iter().any(|own| own == host)) {
-            return Asked::Refused(Refusal::Host);
+        if let Some(port) = self.port {
+            let own = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"));
+            if !host.is_some_and(|host| own.iter().any(|own| own == host)) {
+                return Asked::Refused(Refusal::Host);
+            }
         }
         let path = target.split(['?', '#']).next().unwrap_or_default();
-        let Some((token, rest)) = path.strip_prefix('/').map(|path| path.split_once('/').unwrap_or((path, ""))) else {
+        let Some(token) = self.token else {
+            return match path.strip_prefix('/').filter(|path| is_plain(path)) {
+                Some(path) => Asked::File { path: path.to_owned(), head },
+                None => Asked::Refused(Refusal::NotFound),
+            };
+        };
+        let Some((given, rest)) = path.strip_prefix('/').map(|path| path.split_once('/').unwrap_or((path, ""))) else {
             return Asked::Refused(Refusal::NotFound);
         };
-        if !same(token.as_bytes(), self.token.as_bytes()) {
+        if !same(given.as_bytes(), token.as_bytes()) {
             return Asked::Refused(Refusal::NotFound);
         }
         match rest {
@@ -99,7 +109,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    const GATE: Gate<'static> = Gate { token: "0123abcd", port: 8080 };
+    const GATE: Gate<'static> = Gate { token: Some("0123abcd"), port: Some(8080) };
 
     fn ask(line: &str, host: &str) -> Asked {
         GATE.ask(format!("{line}\r\nHost: {host}\r\nAccept: */*").as_bytes())
@@ -112,6 +122,18 @@ mod tests {
         assert_eq!(ask("GET /0123abcd/data/claims.csv HTTP/1.1", "localhost:8080"), file("data/claims.csv"));
         assert_eq!(ask("GET /0123abcd/ HTTP/1.1", "localhost:8080"), Asked::First);
         assert_eq!(ask("HEAD /0123abcd/version HTTP/1.0", "localhost:8080"), Asked::Version { head: true });
+    }
+
+    #[test]
+    fn metrics_need_no_token_but_the_name_of_this_machine() {
+        let file = Asked::File { path: "metrics".to_owned(), head: false };
+        let gate = Gate { token: None, port: Some(9464) };
+        let ask = |gate: &Gate<'_>, line: &str, host: &str| gate.ask(format!("{line}\r\nHost: {host}").as_bytes());
+        assert_eq!(ask(&gate, "GET /metrics HTTP/1.1", "127.0.0.1:9464"), file);
+        assert_eq!(ask(&gate, "GET /metrics HTTP/1.1", "evil.example:9464"), Asked::Refused(Refusal::Host));
+        assert_eq!(ask(&gate, "GET /../etc/passwd HTTP/1.1", "127.0.0.1:9464"), Asked::Refused(Refusal::NotFound));
+        let anywhere = Gate { token: None, port: None };
+        assert_eq!(ask(&anywhere, "GET /metrics HTTP/1.1", "node-7:9464"), file);
     }
 
     #[test]

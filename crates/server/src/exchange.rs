@@ -5,7 +5,7 @@ use sys::http::Answer;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exchange {
-    /// The name given by the asker.
+    /// The name that the sender gave the request.
     pub name: String,
     pub method: String,
     /// The path without the host.
@@ -18,7 +18,7 @@ pub struct Exchange {
     pub log: String,
     /// The number of tokens that the sender intended to send, if known.
     pub asked: Option<u64>,
-    /// The total duration, as measured by the asker.
+    /// The total duration, as measured by the sender.
     pub wall_ms: Option<f64>,
     /// The number of other requests in progress at the same time.
     pub beside: u64,

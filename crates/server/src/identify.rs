@@ -29,7 +29,7 @@ pub enum NoModel {
 }
 
 say::worded! { NoModel {
-    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there = there.join(", ")),
+    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there),
     Empty => "server-empty",
     Unknown { model, said } => "server-unknown" (model = format!("{model:?}"), said),
 }}
@@ -125,7 +125,7 @@ impl Who {
         }
     }
 
-    /// Describes what answers instead of a known server.
+    /// Describes the program that answers instead of a known server.
     pub fn stranger(&self, at: &Endpoint) -> Message {
         let seen: Vec<String> =
             self.heard.iter().map(|exchange| format!("{} {}", exchange.path, exchange.status)).collect();
@@ -140,6 +140,6 @@ impl Who {
             }
             () => say!("server-stranger-said", said = said(first)),
         };
-        say!("server-stranger", to = at.to, seen = seen.join(", "), why)
+        say!("server-stranger", to = at.to, seen, why)
     }
 }

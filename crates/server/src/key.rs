@@ -9,7 +9,7 @@ use sys::unix::MetadataExt;
 /// A size limit; keys are far shorter.
 const MOST: u64 = 8 << 10;
 
-/// It has neither `Display` nor `Serialize`: only [`crate::Endpoint`] can send it.
+/// The key implements neither `Display` nor `Serialize`: only [`crate::Endpoint`] can send it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 

@@ -5,7 +5,7 @@ use say::{Message, say};
 
 const VENDORS: &str = include_str!("../data/ollama-vendors.tsv");
 
-/// The llama.cpp inside.
+/// The build of llama.cpp inside a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     pub number: u64,

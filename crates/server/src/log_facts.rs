@@ -57,7 +57,7 @@ pub struct CacheSlot {
     pub prompt: u64,
     pub used: u64,
     pub remaining: u64,
-    /// The whole line, because several requests may have kept the same one.
+    /// The whole log line, to recognise an entry that several requests kept.
     pub line: String,
 }
 

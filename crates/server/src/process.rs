@@ -32,7 +32,7 @@ impl Role {
             // Some packages install the server under their own name.
             ("llama-server" | "llama-server-impl", _) => Some(Role::LlamaServer),
             ("vllm", "serve") => Some(Role::VllmServer),
-            // Its processes set their own titles (vllm/utils, set_process_title).
+            // vLLM's processes set their own titles (vllm/utils, set_process_title).
             (title, _) if title.starts_with("VLLM::APIServer") => Some(Role::VllmServer),
             (title, _) if title.starts_with("VLLM::") => Some(Role::VllmEngine),
             (python, "-m") if python.starts_with("python") && word(2) == "vllm.entrypoints.openai.api_server" => {

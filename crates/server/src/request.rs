@@ -40,7 +40,7 @@ pub fn ready(at: &Endpoint) -> io::Result<bool> {
             status => seen.push(format!("{path} {status}")),
         }
     }
-    Err(io::Error::other(say!("server-not-ready", seen = seen.join(", "))))
+    Err(io::Error::other(say!("server-not-ready", seen)))
 }
 
 /// The text that a server generated.

@@ -108,7 +108,7 @@ fn choices(atlas: &Atlas) -> Sheet {
     Sheet { name: "choices", columns, numbers: &["from", "to"], rows }
 }
 
-/// The same for launch shapes. Parts are expressions of the column count n; empty where they are not determined.
+/// Like [`choices`], for launch shapes. Parts are expressions of the column count n; empty if they are not determined.
 fn shapes(atlas: &Atlas) -> Sheet {
     let columns = &[
         "since",
@@ -179,7 +179,7 @@ fn over_time<'a, T: PartialEq>(
 fn stretches(table: &DecisionTable, target: &str, ty: &str) -> Vec<Stretch> {
     let own = table.stretches(target, ty).into_iter();
     own.map(|(from, to, path)| {
-        // Without a name if the rules do not decide.
+        // The path has no name if the rules do not decide.
         let path = source::Path::from_name(path).map_or("", |path| path.name()).to_owned();
         Stretch { from, to: to.unwrap_or(COLUMNS), path, tile: None }
     })

@@ -168,7 +168,7 @@ fn stretches(table: &DecisionTable, plan: usize) -> Vec<Stretch> {
     for entry in table.plans.get(plan).into_iter().flatten() {
         let to = entry.to.unwrap_or(COLUMNS);
         let tiles = entry.tiles.and_then(|tiles| table.tiles.get(tiles));
-        // Without a name if the rules do not decide.
+        // The path has no name if the rules do not decide.
         let path = entry.chosen().map_or("", |path| path.name());
         let mut start = from;
         for (end, tile) in tiles.into_iter().flatten() {

@@ -98,7 +98,7 @@ pub fn document(en: &str, ja: &str, head: Markup, body: Markup) -> String {
     page.into_string()
 }
 
-/// In a script element, only `<` can end it or begin a comment.
+/// `<` is escaped, because it can end a script element or begin a comment in it.
 pub fn data(id: &str, value: &serde_json::Value) -> Markup {
     let text = value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     html! { script type="application/json" id=(id) { (PreEscaped(text)) } }

@@ -191,7 +191,7 @@ impl<'a> Study<'a> {
         own.map_or_else(|| Pair::from(question), Pair::same)
     }
 
-    /// The claims by grade, the surest first.
+    /// The claims by grade, most certain first.
     pub fn counts(&self) -> Vec<(String, usize)> {
         let count = |name: &str| self.input.readings.iter().filter(|reading| reading.grade.name() == name).count();
         ["confirmed", "inferred", "limited", "unresolved", "refuted"].map(|name| (name.to_owned(), count(name))).into()

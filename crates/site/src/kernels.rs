@@ -131,7 +131,7 @@ impl Kernels {
         self.rows().map(|(_, _, row)| row[8].unsigned_abs()).sum()
     }
 
-    /// File, target, and a row of it.
+    /// Every row, with its file and target.
     pub fn rows(&self) -> impl Iterator<Item = (&str, &str, &Row)> {
         let all = self.groups.iter();
         all.flat_map(|((file, target), group)| {
@@ -154,7 +154,7 @@ impl Kernels {
 
     /// The kernel names of a file, the most frequent first.
     pub fn families(&self, file: &str) -> Vec<(String, Family)> {
-        // There are far fewer names than kernels.
+        // The base names are computed once per name, because there are far fewer names than kernels.
         let bases: Vec<&str> = self.names.iter().map(|name| base(name)).collect();
         let mut all: HashMap<&str, Family> = HashMap::new();
         for ((_, _), group) in self.groups.iter().filter(|((of, _), _)| of == file) {

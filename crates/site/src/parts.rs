@@ -35,7 +35,8 @@ pub fn grade(study: &Study<'_>, grade: Grade, on: Option<Markup>) -> Markup {
     html! { span.grade { (glyph(glyph_name(grade))) span { (grade_name(study, grade)) @if let Some(on) = on { (on) } } } }
 }
 
-/// A glyph in a table with a heading for it; the word is there for readers who cannot see it.
+/// The glyph of a grade, for a table column whose heading explains it. The word is added for readers who cannot see the
+/// glyph.
 pub fn grade_cell(study: &Study<'_>, grade: Grade) -> Markup {
     html! { (glyph(glyph_name(grade))) span.vh { (grade_name(study, grade)) } }
 }
@@ -53,7 +54,7 @@ pub fn command(study: &Study<'_>, text: &str) -> Markup {
     }
 }
 
-/// The same if the prerequisites were already shown.
+/// Like [`command`], if the prerequisites were already shown.
 pub fn bare_command(study: &Study<'_>, text: &str) -> Markup {
     html! { div.cmd { code { (shown(text)) } button.copy type="button" { (study.words.say("site-copy")) } } }
 }

@@ -72,7 +72,7 @@ pub fn png(title: &str, subject: &str, grades: &[(String, usize)]) -> Vec<u8> {
         y += 10 * size;
     }
     let mut subject = subject;
-    // As many of its parts as there is room for.
+    // Keeps as many parts of the subject as fit.
     while subject.len() > room(4) {
         subject = subject.rsplit_once(", ").map_or("", |(first, _)| first);
     }

@@ -33,7 +33,7 @@ impl Read {
         }
     }
 
-    /// The same for a table to download, which is in English.
+    /// Like [`Self::absent`], for a table to download, which is in English.
     pub fn in_csv(self) -> &'static str {
         match self {
             Read::Partly => "not observed",

@@ -32,7 +32,7 @@ fn percent(value: f64) -> String {
     format!("{value:.2}%")
 }
 
-/// The axis above strips: a tick for each count; labels at the edges are aligned inwards; The tick of `asked` is bold.
+/// The axis above strips: a tick for each count; labels at the edges are aligned inwards; the tick of `asked` is bold.
 pub fn axis(ticks: &[i64], asked: Option<i64>, last: i64) -> Markup {
     let kept = sparse(ticks, asked, last, APART);
     let narrow = sparse(ticks, asked, last, APART_NARROW);

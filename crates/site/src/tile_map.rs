@@ -10,7 +10,7 @@ use maud::{Markup, html};
 pub struct TileCell {
     pub m: u64,
     pub n: u64,
-    /// M and N of the macro tile; None where there is not one answer.
+    /// M and N of the macro tile; None if there is not exactly one answer.
     pub tile: Option<[u64; 2]>,
     pub index: Option<i64>,
     /// `*`: one of several; `-`: none; `?`: not computed.
@@ -31,7 +31,7 @@ pub struct TileMap {
     /// Row by row; every row has the same N.
     pub cells: Vec<TileCell>,
     pub columns: usize,
-    /// The same as a table to download.
+    /// The map as a table to download.
     pub csv: String,
 }
 

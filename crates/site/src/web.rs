@@ -10,7 +10,7 @@ use source::choices::choices;
 use source::decision_table::{self, COLUMNS, DecisionTable};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Scripts of the page's own, and its module. Requests go nowhere but to the folder that the page came from.
+/// Allows only the page's own scripts and its module. Requests go only to the folder that the page came from.
 const POLICY: &str = "default-src 'none'; script-src 'self' file: 'wasm-unsafe-eval'; style-src 'self' file:; worker-src 'self' blob:; connect-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
 type Part = (&'static str, &'static str, &'static [&'static str]);
@@ -25,8 +25,8 @@ const PAGES: [Part; 3] = [
 /// The script that runs the module in a worker. For reading from disk, it is also in `offline.js`.
 pub const WORKER: &str = include_str!("../web/worker.js");
 
-/// Every file of the page but the module, by name. `data`: see [`releases`] and [`embedded`]. Without a module there is
-/// only the picture of all releases.
+/// Every file of the page except the module, by name. `data`: see [`releases`] and [`embedded`]. Without a module there
+/// is only the picture of all releases.
 pub fn web(data: &Value, module: bool) -> Vec<(String, String)> {
     let words = Words::default();
     let pages: Vec<_> = PAGES.iter().filter(|(name, ..)| module || *name == "atlas").collect();
@@ -62,7 +62,7 @@ fn page(name: &str, main: &str, scripts: &[&str], all: &[&Part], words: &Words) 
         @for script in scripts { script src=(script) {} }
     };
     let body = html! {
-        // Each verdict has a shape of its own.
+        // Each verdict has its own shape.
         (PreEscaped(include_str!("../web/verdicts.svg")))
         a.skip href="#main" { (words.say("site-skip")) }
         (top(name, all, words))

@@ -12,7 +12,7 @@ use say::Message;
 pub enum Arg {
     /// A name, a value: the same in both languages.
     Text(String),
-    /// The same, in a monospaced font.
+    /// A name or a value in a monospaced font.
     Code(String),
     Number(u64),
     /// Words in both languages.

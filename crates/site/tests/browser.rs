@@ -62,7 +62,7 @@ fn every_page_reads_in_both_languages_and_themes_at_every_width() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A file that the browser saves, once it has; the test's own time limit ends what never comes.
+/// Waits for a file that the browser saves; the test's own time limit applies if it never appears.
 fn read_when_there(path: &std::path::Path) -> String {
     for _ in 0..600 {
         if let Ok(text) = std::fs::read_to_string(path) {
@@ -112,7 +112,7 @@ fn one_finds_ones_way() {
         json!(true),
         "sorted by registers, the most first"
     );
-    // What is listed, as a file: made by the page itself.
+    // The listed rows as a file, which the page itself creates.
     let saved = dir.path().join("saved");
     browser.call("Page.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": saved}));
     browser.eval("var q = document.querySelector('#kernels-search'); q.value = 'kernel_6999 gfx1201'; q.dispatchEvent(new Event('input')); document.querySelector('[data-csv]').click()");
@@ -133,7 +133,7 @@ fn one_finds_ones_way() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// Pages whose version changes when the test says so.
+/// Pages whose version changes when the test requests it.
 struct Growing {
     version: AtomicUsize,
     sites: [site::Site; 2],
@@ -162,7 +162,7 @@ fn served_pages_ask_their_own_server_and_load_themselves_anew() {
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let run = scope.spawn(|| server.run(&pages, &|| ended.load(Ordering::Relaxed)));
-        // The server ends also where the test fails.
+        // Ends the server even if the test fails.
         let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut browser = Browser::start();
             browser.size(1280);

@@ -364,7 +364,7 @@ fn hostile_names_are_shown_and_are_nothing_else() {
             "{name}"
         );
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{name}");
-        // The picture of all releases has scripts of its own, and nothing of the ledger.
+        // The picture of all releases has its own scripts, and no data from the ledger.
         let scripts = if name.starts_with("web/") { 3 } else { 1 };
         assert_eq!(text.matches("<script src=").count(), scripts, "{name}: the report's own script and no other");
     }
@@ -449,17 +449,17 @@ fn of_no_library_nothing_is_said_of_all() {
     let looked = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", Finding::Swept)], &[]);
     let text = page(&looked, "libraries.html");
     assert!(text.contains("maps found no loaded library"), "{text}");
-    assert!(!text.contains("with an observed launch"), "{text}");
+    assert!(!text.contains("have an observed launch"), "{text}");
     let refused = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", blocked("no rights"))], &[]);
     assert!(page(&refused, "libraries.html").contains("No live process was observed"), "a refusal is no look");
     let loaded = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so"))], &[]);
     let text = page(&loaded, "libraries.html");
-    assert!(text.contains("Launches were not watched") && !text.contains("with an observed launch"), "{text}");
+    assert!(text.contains("Launches were not watched") && !text.contains("have an observed launch"), "{text}");
     let subject = Subject::file("libhip.so", "ab".repeat(32)).device(evidence::DeviceKind::Real);
     let launch = see::<evidence::Launched>(subject, "kernel", &[("name", "k")], "7");
     let used = [at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so")), launch];
     let text = page(&site_of(FILE, &used, &[]), "libraries.html");
-    assert!(text.contains("with an observed launch: All 1 library, according to"), "{text}");
+    assert!(text.contains("have an observed launch? True for the only library, according to"), "{text}");
 }
 
 #[test]

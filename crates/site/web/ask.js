@@ -180,10 +180,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const open = !answer.path;
     const inferred = answer.asked_version && !open;
     $("sure-h").textContent = open
-      ? t("How sure is this? Unknown.", "確かさ：不明")
-      : t("How sure is this? Declared, not observed.", "確かさ：ソースの宣言。実行は未観測");
+      ? t("How sure is this? Unknown.", "確かさ: 不明")
+      : t("How sure is this? Declared, not observed.", "確かさ: ソースの宣言（実行は未観測）");
     $("sure-0").textContent = open
-      ? t("The source code: no answer", "ソースコードの規則：答えが定まらない")
+      ? t("The source code: no answer", "ソースコードの規則: 答えが定まりません")
       : t("The source code says so", "ソースコードの規則");
     // Without an answer, the sentence above has the reason.
     $("sure-1").textContent = open
@@ -254,7 +254,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const same = found.gpus.filter((it) => it.path === path).length;
     const all = found.gpus.length;
     $("cap-gpu").textContent = path
-      ? t(`${same} of ${all} GPU targets take ${path} here.`, `${all} ターゲットのうち ${same} 種が ${path} です。`)
+      ? t(`${same} of ${all} GPU targets take ${path} here.`, `${all} ターゲットのうち ${same} 種では ${path} が選ばれます。`)
       : t(`Not determined on ${same} of ${all} GPU targets.`, `${all} ターゲットのうち ${same} 種が未確定です。`);
     $("cmd").textContent = found.command;
     $("copy-cmd").dataset.copy = found.command;

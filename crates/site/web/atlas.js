@@ -172,10 +172,10 @@ document.addEventListener("DOMContentLoaded", () => {
     });
     const [first, last] = [data.releases[line[0]], data.releases[line.at(-1)]];
     const of = ollama >= 0 ? data.releases[ollama] : null;
-    $("a-cap").replaceChildren(el("b", {}, t(`${picked.type}, ${tokens(picked.count)}: `, `${picked.type}、${tokens(picked.count)}：`)),
+    $("a-cap").replaceChildren(el("b", {}, t(`${picked.type}, ${tokens(picked.count)}: `, `${picked.type}、${tokens(picked.count)}: `)),
       t(`${changes} changes on ${data.cards.length} targets between ${first.date} and ${last.date}.`,
-        `${first.date} から ${last.date} までに、${data.cards.length} ターゲットで ${changes} 回の変更。`),
-      of ? t(` Ollama is commit ${of.name} of ${of.date}.`, ` Ollama の列は ${of.date} のコミット ${of.name}。`) : "");
+        `${first.date} から ${last.date} までに、${data.cards.length} ターゲットで ${changes} 回の変更がありました。`),
+      of ? t(` Ollama is commit ${of.name} of ${of.date}.`, ` Ollama の列は ${of.date} のコミット ${of.name} です。`) : "");
     mark();
     differences();
   }
@@ -205,7 +205,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     const count = data.cards.length - same;
     $("d-say").textContent = count
-      ? t(`${picked.type} differs on ${count} of ${data.cards.length} targets.`, `${picked.type} は ${data.cards.length} ターゲットのうち ${count} で異なります。`)
+      ? t(`${picked.type} differs on ${count} of ${data.cards.length} targets.`, `${picked.type} は ${data.cards.length} ターゲットのうち ${count} ターゲットで異なります。`)
       : t(`No difference for ${picked.type} on any of the ${data.cards.length} targets.`, `${picked.type} では ${data.cards.length} ターゲットすべてで同じです。`);
     const table = $("d-table");
     table.replaceChildren();

@@ -28,7 +28,7 @@ document.addEventListener("DOMContentLoaded", () => {
     shown = null;
     $("fname").textContent = name;
     $("fsize").textContent = "";
-    $("fstate").textContent = t("not read", "未読");
+    $("fstate").textContent = t("not read", "読み取りなし");
     show("none");
     broken(why);
   }
@@ -37,7 +37,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const share = Math.min(99, Math.round((read / (2 * size)) * 100));
     $("done").setAttribute("width", share + "%");
     $("bar").setAttribute("aria-valuenow", share);
-    $("reading").textContent = t(`Reading ${bytes(size)}: ${share} %`, `${bytes(size)} を読み取り中：${share} %`);
+    $("reading").textContent = t(`Reading ${bytes(size)}: ${share} %`, `${bytes(size)} を読み取り中: ${share} %`);
   }
 
   async function open(chosen) {
@@ -124,8 +124,8 @@ document.addEventListener("DOMContentLoaded", () => {
     $("copy-cmd").dataset.copy = shown.command;
     $("fsize").textContent = number(file.size) + " " + t("bytes", "バイト");
     $("fstate").textContent = shown.kind === "model" ? t("header only", "ヘッダーのみ読み取り")
-      : shown.kind === "package" ? t("not read", "未読")
-        : shown.complete || shown.kind === "catalog" ? t("read in full", "全体を読了") : t("not read in full", "一部のみ読了");
+      : shown.kind === "package" ? t("not read", "読み取りなし")
+        : shown.complete || shown.kind === "catalog" ? t("read in full", "すべて読み取り済み") : t("not read in full", "一部のみ読み取り済み");
     $("save").hidden = !shown.json;
     $("s-advice").hidden = !(shown.advice || []).length;
     $("advice").replaceChildren(...(shown.advice || []).map((it) => el("li", {}, say(it))));
@@ -168,7 +168,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const { scanned, padding, not_understood: lost } = shown.bytes;
     $("cov-say").textContent = t(
       `${number(scanned)} bytes of AMD device code understood, ${number(padding)} zero padding, ${number(lost)} not understood.`,
-      `AMD のデバイスコードのうち ${number(scanned)} バイトを解釈、${number(padding)} バイトはゼロ埋め、${number(lost)} バイトは解釈できず。`);
+      `AMD のデバイスコードのうち ${number(scanned)} バイトは解釈済み、${number(padding)} バイトはゼロパディング、${number(lost)} バイトは解釈不能です。`);
     const all = Math.max(1, scanned + padding + lost);
     const from = (scanned + padding) / all * 100;
     $("cov").replaceChildren(wk.hatch(), svg("rect", { class: "track", width: "100%", height: 14 }),
@@ -183,10 +183,10 @@ document.addEventListener("DOMContentLoaded", () => {
     $("count").disabled = false;
     const done = counted && (counted.error || counted.target === target);
     $("count").hidden = Boolean(done);
-    $("count").textContent = t(`Count the instructions for ${target}`, `${target} 向けの命令を集計`);
+    $("count").textContent = t(`Count the instructions for ${target}`, `${target} 用の命令を集計`);
     $("census-table").hidden = !(done && counted.answer);
     if (!done) {
-      $("census-say").textContent = t("Every instruction is decoded and counted. This reads the file again.", "すべての命令をデコードして数えます。ファイルをもう一度読み取ります。");
+      $("census-say").textContent = t("Every instruction is decoded and counted. This reads the file again.", "すべての命令を逆アセンブルして数えます。ファイルをもう一度読み取ります。");
       return;
     }
     if (counted.error) {
@@ -203,7 +203,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const sorted = Object.entries(families).sort((a, b) => b[1] - a[1]);
     const shownOnes = sorted.filter(([name], i) => i < 13 || matrix.includes(name));
     const most = sorted.length ? sorted[0][1] : 1;
-    $("census-say").textContent = t(`${number(instructions)} instructions for ${target}.`, `${target} 向けの命令は ${number(instructions)} 個です。`) + " " + say(counted.whole);
+    $("census-say").textContent = t(`${number(instructions)} instructions for ${target}.`, `${target} 用の命令は ${number(instructions)} 個です。`) + " " + say(counted.whole);
     $("census").replaceChildren(...shownOnes.map(([name, value]) => el("tr", {}, [
       el("th", { scope: "row" }, name), el("td", { class: "num" }, number(value)),
       el("td", { class: "barcell" }, bar(value / most, matrix.includes(name) ? "meas" : "f")),
@@ -213,7 +213,7 @@ document.addEventListener("DOMContentLoaded", () => {
   function list() {
     const target = shown.list;
     if (!target) return;
-    $("kernels-h").textContent = t(`Kernels for ${target}`, `${target} 向けのカーネル`);
+    $("kernels-h").textContent = t(`Kernels for ${target}`, `${target} 用のカーネル`);
     const flat = (text) => text.toLowerCase().replace(/\s+/g, "");
     const wanted = flat($("kq").value);
     const found = rows.filter((it) => !($("kstub").checked && it.stub) && (!wanted || flat(it.name).includes(wanted) || flat(it.mangled).includes(wanted)));
@@ -227,8 +227,8 @@ document.addEventListener("DOMContentLoaded", () => {
     $("kcount").textContent = !rows.length && !shown.kernels
       ? t("reading the kernels …", "カーネルを読み取り中…")
       : found.length > ROWS
-        ? t(`${number(found.length)} of ${number(rows.length)} match; the first ${ROWS} are shown.`, `${number(rows.length)} 件中 ${number(found.length)} 件が一致。先頭の ${ROWS} 件を表示。`)
-        : t(`${number(found.length)} of ${number(rows.length)} shown.`, `${number(rows.length)} 件中 ${number(found.length)} 件を表示。`);
+        ? t(`${number(found.length)} of ${number(rows.length)} match; the first ${ROWS} are shown.`, `${number(rows.length)} 件中 ${number(found.length)} 件が一致します。先頭の ${ROWS} 件を表示しています。`)
+        : t(`${number(found.length)} of ${number(rows.length)} shown.`, `${number(rows.length)} 件中 ${number(found.length)} 件を表示しています。`);
   }
 
   /** The solutions of a catalog: by target, and those whose kernel matches the search. */
@@ -245,8 +245,8 @@ document.addEventListener("DOMContentLoaded", () => {
       el("td", { class: "hide-narrow" }, it.macro_tile.join("×")), el("td", { class: "num hide-narrow" }, number(it.depth_u)), el("td", { class: "hide-narrow" }, it.types.join(" ")),
     ])));
     $("ccount").textContent = found.length > ROWS
-      ? t(`${number(found.length)} of ${number(answer.solutions)} match; the first ${ROWS} are shown.`, `${number(answer.solutions)} 件中 ${number(found.length)} 件が一致。先頭の ${ROWS} 件を表示。`)
-      : t(`${number(found.length)} of ${number(answer.solutions)} shown.`, `${number(answer.solutions)} 件中 ${number(found.length)} 件を表示。`);
+      ? t(`${number(found.length)} of ${number(answer.solutions)} match; the first ${ROWS} are shown.`, `${number(answer.solutions)} 件中 ${number(found.length)} 件が一致します。先頭の ${ROWS} 件を表示しています。`)
+      : t(`${number(found.length)} of ${number(answer.solutions)} shown.`, `${number(answer.solutions)} 件中 ${number(found.length)} 件を表示しています。`);
   }
 
   function types() {

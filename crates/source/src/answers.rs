@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The answer of `diff` for two source trees.
+/// The output of `diff` for two source trees.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SourceDiff {
     /// Always `source`: other kinds have their own schemas.
@@ -60,7 +60,7 @@ pub struct Served {
     pub tile: i64,
     /// The kernel with all of its template arguments; null for libraries and undetermined choices.
     pub kernel: Option<String>,
-    /// The launch at the first column count; null for libraries, what is undetermined, and with --no-shape.
+    /// The launch at the first column count; null for libraries, for undetermined choices, and with --no-shape.
     pub shape: Option<ShapeAt>,
 }
 
@@ -129,7 +129,7 @@ impl Changed {
     }
 }
 
-/// The answer of `history`: every commit at which a choice changed.
+/// The output of `history`: every commit at which a choice changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HistoryAnswer {
     /// The rung, always `declared`.

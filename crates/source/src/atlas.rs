@@ -261,7 +261,7 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
-/// Everything that a table depends on, except the sources. A folder is continued only if it is the same.
+/// Everything that a table depends on, except the sources. A folder is continued only if these inputs are the same.
 fn asked(question: &Question) -> String {
     let targets: Vec<&str> =
         question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();

@@ -59,8 +59,8 @@ pub fn entry(program: &Program, field: &str) -> Entry {
     found
 }
 
-/// Every function in the tables of a backend, its buffers and their types, except for these fields; and the other
-/// values in them.
+/// The functions in the tables of a backend, of its buffers and of their types, and the other values in these tables.
+/// Fields named in `without` are left out.
 pub fn functions<'p>(program: &'p Program, without: &[&str]) -> (Vec<u32>, Vec<&'p Expr>) {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for table in TABLES.iter().chain(&["ggml_backend_buffer_i", "ggml_backend_buffer_type_i"]) {

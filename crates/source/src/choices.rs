@@ -65,7 +65,7 @@ pub struct OllamaChoice {
     pub build: String,
 }
 
-/// The list.
+/// Lists the cards, types and versions that can be asked about.
 pub fn choices() -> Choices {
     let newest = all().last();
     let in_tables = |target: &str| newest.is_some_and(|table| table.targets.contains_key(target));

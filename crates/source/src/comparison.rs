@@ -30,7 +30,7 @@ pub struct Differs {
     pub path: bool,
     /// Another kernel, tile or template argument on the same path.
     pub instance: bool,
-    /// Parts of the launch shape; not looked at if the path differs.
+    /// Parts of the launch shape; not compared if the path differs.
     pub shape: [bool; 3],
 }
 
@@ -90,7 +90,7 @@ impl Difference {
 pub struct Side {
     pub outcome: Outcome,
     pub launch: Option<Launched>,
-    /// The shape of the launch; None where there is none, or none was requested.
+    /// The shape of the launch; None if there is no launch, or if shapes were not requested.
     pub shape: Option<ShapeAt>,
 }
 
@@ -189,7 +189,7 @@ fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
     reads == b.reads().into_iter().collect() && reads.iter().all(same)
 }
 
-/// The same comparison for answers without their survey. `same_sources`: both were read from the same text.
+/// Compares answers that are stored without their survey. `same_sources`: both were read from the same text.
 pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, same_sources: bool) -> Comparison {
     let mut out = Comparison::default();
     let mut columns = question.columns.clone();
@@ -265,8 +265,8 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
 }
 
 impl Side {
-    /// Whether two sides belong in one entry: the same path, tile and instance, and the same of the parts of the shape
-    /// that differ.
+    /// Whether two sides belong in one entry: they have the same path, tile and instance, and equal values in the parts
+    /// of the shape that `differs` names.
     fn alike(&self, other: &Side, differs: Differs) -> bool {
         let told = |side: &Side| side.shape.as_ref().map(|shape| shape.told(differs.shape));
         self.brief() == other.brief() && self.instance() == other.instance() && told(self) == told(other)
@@ -279,9 +279,9 @@ enum Alike {
     /// The same path, tile, check, kernel instance and launch shape.
     Same,
     Different(Differs),
-    /// The same as far as the template arguments are known.
+    /// No difference in the template arguments that are known.
     InPart,
-    /// The same as far as the launch shape is known.
+    /// No difference in the parts of the launch shape that are known.
     ShapeInPart,
     /// Neither side determines the cell.
     Neither,
@@ -329,6 +329,7 @@ mod tests {
             kernel: "k_get_rows".to_owned(),
             args: args.iter().map(|arg| ("dst_t".to_owned(), arg.clone())).collect(),
             shape: None,
+            given: Vec::new(),
             file: String::new(),
             line: 0,
             stack: Vec::new(),

@@ -196,7 +196,7 @@ pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
     let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
         Some(to) if to == from => format!("{from} {path}"),
         Some(to) => format!("{from}-{to} {path}"),
-        // Only as far as the tables reach.
+        // The last range ends at the last column count of the tables.
         None => format!("{from}-{COLUMNS} {path}"),
     };
     stretches.iter().map(one).collect::<Vec<_>>().join(" | ")
@@ -227,8 +227,8 @@ impl DecisionTable {
         DecisionTable::build_like(survey, [source, version, commit, date], None)
     }
 
-    /// The same when some cells take their answers from another table: only one cell per rule is evaluated, to find the
-    /// rule's current position.
+    /// Like [`Self::build`], if some cells take their answers from another table: only one cell per rule is evaluated,
+    /// to find the rule's current position.
     pub(crate) fn build_like(
         survey: &Survey<'_>,
         [source, version, commit, date]: [&str; 4],

@@ -23,10 +23,13 @@ pub struct Device {
 #[derive(Debug)]
 pub enum DeviceError {
     Unknown(String),
+    /// A GPU of the Metal backend, which has its own rules.
+    Apple(String),
 }
 
 say::worded! { DeviceError {
     Unknown(name) => "source-device-unknown" (name = format!("{name:?}")),
+    Apple(name) => "source-device-apple",
 }}
 
 /// The default GPUs of a table, in order.
@@ -85,6 +88,9 @@ impl Device {
     pub fn find(name: &str) -> Result<Device, DeviceError> {
         if let Some(device) = nvidia(name) {
             return Ok(device);
+        }
+        if gpu::apple_gpu(name).is_some() {
+            return Err(DeviceError::Apple(name.to_owned()));
         }
         if let Some(mut device) = gpu::nvidia_target(name).and_then(nvidia) {
             // The number of multiprocessors is known only for the representative card of a capability.

@@ -1,4 +1,4 @@
-//! The exact releases at which a path changed: of a range of llama.cpp releases, every one was evaluated. Written by
+//! The exact releases at which a path changed, from a range of llama.cpp releases that were all evaluated. Written by
 //! `cargo xtask changes` from an atlas.
 
 use crate::pins::number;
@@ -16,7 +16,7 @@ struct Evaluated {
     cells: BTreeMap<String, BTreeMap<String, Vec<(usize, usize)>>>,
 }
 
-/// The first and the last one of the range, and those between them at which a path changed.
+/// The first and the last release of the range, and the releases between them at which a path changed.
 #[derive(Debug, Deserialize)]
 struct Release {
     name: String,
@@ -29,7 +29,7 @@ fn evaluated() -> Option<&'static Evaluated> {
     EVALUATED.get_or_init(|| serde_json::from_str(include_str!("../tables/changes.json")).ok()).as_ref()
 }
 
-/// Releases of which every one was evaluated, and the changes among them.
+/// A range of releases that were all evaluated, and the changes among them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Changes<'t> {
     pub first: &'t str,
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::decision_table::all;
 
-    /// At every release with a table, the list of changes comes to the same path as the table.
+    /// At every release that has a table, the list of changes gives the same path as the table.
     #[test]
     fn the_changes_lead_from_table_to_table() {
         let mut compared = 0;

@@ -190,7 +190,8 @@ impl Question {
 /// Rows and columns of the dense weights that every table is about (`crates/source/src/atlas.rs`).
 pub const WEIGHTS: [i64; 2] = [4096, 4096];
 
-/// AMD's have a bit of their own and are known in hexadecimal, NVIDIA's are 890 for 8.9.
+/// AMD's capabilities have a bit of their own and are usually written in hexadecimal; NVIDIA's are decimal: 890 means
+/// 8.9.
 pub fn capability(cc: i64) -> String {
     if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() }
 }
@@ -250,7 +251,8 @@ pub struct Explained<'q> {
     pub neighbours: Vec<Neighbour<'q>>,
     pub presets: &'q [Build],
     pub otherwise: Vec<Otherwise>,
-    /// The releases at which the path changed, with their commits; null if there is no range of releases of which every one was evaluated.
+    /// The releases at which the path changed, with their commits; null if no range of releases was evaluated
+    /// completely for this cell.
     pub changes: Option<Changes<'q>>,
     /// The targets whose shipped code the device can run, its own first; empty for NVIDIA, where the number decides.
     pub takes_code_for: Vec<String>,

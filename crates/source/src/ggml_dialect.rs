@@ -47,6 +47,17 @@ pub static GGML: Dialect = Dialect {
         ("HIPBLAS_R_16F", 150),
         ("HIPBLAS_R_32F", 151),
         ("HIPBLAS_R_16B", 168),
+        // Operations and compute types (hipblas.h, cublas_api.h).
+        ("HIPBLAS_OP_N", 111),
+        ("HIPBLAS_OP_T", 112),
+        ("HIPBLAS_COMPUTE_16F", 0),
+        ("HIPBLAS_COMPUTE_32F", 2),
+        ("HIPBLAS_COMPUTE_32F_FAST_16F", 4),
+        ("CUBLAS_OP_N", 0),
+        ("CUBLAS_OP_T", 1),
+        ("CUBLAS_COMPUTE_16F", 64),
+        ("CUBLAS_COMPUTE_32F", 68),
+        ("CUBLAS_COMPUTE_32F_FAST_16F", 74),
     ],
     undeclared: |_, _| None,
     // The compilers align these to four bytes.

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// A part of a shape, or the reason why it is unknown.
 type Part = Result<[Extent; 3], Box<Message>>;
 
-/// The parts, in the order of a configuration.
+/// The names of the parts, in the order of a launch configuration.
 pub const PARTS: [&str; 3] = ["grid", "block", "shared"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl LaunchShape {
         }
     }
 
-    /// Keeps what two ways to the same launch have in common up to a column count. A part that differs is unknown.
+    /// Keeps the common part of two ways to the same launch, up to a column count. A part that differs is unknown.
     pub(crate) fn join(&mut self, other: &LaunchShape, until: i64, why: &Message) {
         for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
             let open = match (&*mine, theirs) {

@@ -34,6 +34,7 @@ mod inputs;
 mod kernel_facts;
 mod launch_shape;
 pub mod lines;
+mod metal;
 pub mod model;
 mod node_loop;
 mod op;
@@ -44,6 +45,7 @@ pub mod preset;
 mod question;
 pub mod ranges;
 pub mod reason;
+mod registered;
 mod reuse;
 mod rules;
 mod session;
@@ -57,12 +59,17 @@ mod vulkan;
 pub mod words;
 
 pub use argument::Argument;
+pub use cxx::eval::CallValue;
 pub use declared::{Because, Build, Bypass, Condition, Declared, Launch};
 pub use device::{ALL as ALL_GPUS, DEFAULT as DEFAULT_GPUS, Device, DeviceError, Vendor};
 pub use fused_paths::FusedPath;
 pub use gpu::cuda_occupancy::CubinNeeds;
 pub use inputs::InputError;
 pub use launch_shape::{LaunchShape, PARTS as SHAPE_PARTS, ShapeAt, ShapeDiff, shown as dims_text};
+pub use metal::{
+    MetalChoice, MetalCondition, MetalDeclared, MetalDiff, MetalDifference, MetalLaunch, MetalProperty, MetalRules,
+    metal_properties,
+};
 pub use op::{Op, Shape};
 pub use outcome::{Answer, DeviceAnswers, Launched, Outcome, Reason};
 pub use path::{Choice, Path};

@@ -38,7 +38,7 @@ impl Dim {
 pub enum Shape {
     /// Weights of `rows` x `k`, contiguous; activations F32.
     MulMat { rows: i64, k: i64 },
-    /// The same with `experts` weight matrices, `used` of them per token; columns are tokens.
+    /// A product with `experts` weight matrices, `used` of them per token; columns are tokens.
     MulMatId { rows: i64, k: i64, experts: i64, used: i64 },
     /// Attention over `kv` cached positions; columns are the batch's tokens, the type is the KV cache's.
     FlashAttn { head: i64, head_v: i64, heads: i64, heads_kv: i64, kv: i64, mask: bool },
@@ -363,7 +363,7 @@ fn context(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     Some(machine.global(object))
 }
 
-/// Until March 2024 the threads of a graph call the dispatcher: here, the first thread, in the compute phase.
+/// Until March 2024, each thread of a graph called the dispatcher. This models the first thread, in the compute phase.
 fn task(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     let mut object = machine.object("ggml_compute_params").ok()?;
     let compute = ["GGML_TASK_TYPE_COMPUTE", "GGML_TASK_COMPUTE"];

@@ -4,7 +4,7 @@
 use crate::argument::{Argument, joined, same_all};
 use crate::launch_shape::{LaunchShape, ShapeAt};
 use crate::path::Choice;
-use cxx::eval::{Handoff, Machine, Value};
+use cxx::eval::{CallValue, Extent, Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
 use say::{Message, say};
 use std::collections::BTreeMap;
@@ -86,6 +86,8 @@ pub struct Launched {
     pub args: Vec<(String, Argument)>,
     /// None for work inside a library, which chooses its own launches, and where shapes were not requested.
     pub shape: Option<LaunchShape>,
+    /// The arguments of a library call, by position; empty for kernels, and where shapes were not requested.
+    pub given: Vec<CallValue>,
     pub file: String,
     pub line: usize,
     pub stack: Vec<String>,
@@ -103,18 +105,33 @@ impl Launched {
             kernel: program.text(launch.name).to_owned(),
             args: launch.args.iter().map(arg).collect(),
             shape: shape(program, launch),
+            given: launch.given.clone(),
             file: program.files.path(launch.at.file).to_owned(),
             line: program.files.line(launch.at),
             stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
         }
     }
 
-    /// Keeps what two ways to the same kernel have in common up to a column count. A template argument or a part of the
+    /// Keeps the common part of two ways to the same kernel, up to a column count. A template argument or a part of the
     /// shape that differs is unknown.
     pub(crate) fn join(&mut self, other: &Launched, until: i64, why: &Message) {
         for ((_, mine), (_, theirs)) in self.args.iter_mut().zip(&other.args) {
             if mine.same(theirs) != Some(true) {
                 *mine = Argument::Unknown;
+            }
+        }
+        if self.given.len() != other.given.len() {
+            self.given.clear();
+        }
+        for (mine, theirs) in self.given.iter_mut().zip(&other.given) {
+            match (&mut *mine, theirs) {
+                (CallValue::Numbers(all), CallValue::Numbers(others)) => {
+                    let new = |other: &&Extent| !all.iter().any(|known| known.same(other, until));
+                    let new: Vec<Extent> = others.iter().filter(new).cloned().collect();
+                    all.extend(new);
+                }
+                (a, b) if a == b => {}
+                _ => *mine = CallValue::Unknown,
             }
         }
         if let Some(shape) = &mut self.shape {

@@ -93,7 +93,7 @@ pub fn decider(op: &str) -> fn(&Program, &Handoff) -> bool {
     }
 }
 
-/// The same for a kernel with an unknown name: by the names of its callers.
+/// Like [`of`], for a kernel with an unknown name: decides by the names of its callers.
 pub fn by_callers(program: &Program, launch: &Handoff) -> Option<Path> {
     launch.stack.iter().rev().find_map(|&name| family_of_function(program.text(name)))
 }

@@ -56,7 +56,7 @@ pub fn named(tree: &Tree) -> Option<String> {
     named_in(text("LLAMA_CPP_VERSION").as_deref(), text("Makefile.sync").as_deref(), text("llama/vendoring").as_deref())
 }
 
-/// The same for a tree without ggml sources: its pin determines whose rules apply.
+/// Like [`named`], for a tree without ggml sources: its pin determines whose rules apply.
 pub fn outside(tree: &Tree) -> Option<String> {
     // The remains of a vendored tree may contain kernels, but the dispatcher has always had this name.
     let dispatcher = |path: &str| path.ends_with("ggml-cuda.cu");

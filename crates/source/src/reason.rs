@@ -52,7 +52,7 @@ say::named! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReasonAnswer {
     pub code: ReasonCode,
-    /// The same as a sentence, in English.
+    /// The reason as a sentence, in English.
     pub text: String,
 }
 

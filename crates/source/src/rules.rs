@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum RulesError {
     NoDispatcher { tree: String, op: String, hint: Option<Message> },
     NoVulkan { tree: String },
+    NoMetal { tree: String },
     Unreadable { place: String, why: Message },
     Input(InputError),
     Load(LoadError),
@@ -38,6 +39,7 @@ pub enum RulesError {
 say::worded! { RulesError {
     NoDispatcher { tree, op, hint } => "source-no-dispatcher",
     NoVulkan { tree } => "source-no-vulkan",
+    NoMetal { tree } => "source-no-metal",
     Unreadable { place, why } => "source-dispatcher-unreadable",
     Input(error) => error,
     Load(error) => error,
@@ -85,7 +87,7 @@ impl<'t> Rules<'t> {
         Rules::read(tree, vendor, preset, op, program)
     }
 
-    /// The same tree under another build, reusing what was read.
+    /// The same tree under another build. Reuses the files that were already read.
     pub(crate) fn again(&self, preset: &Preset) -> Result<Rules<'t>, RulesError> {
         let program = self.program.again(&preset.with_compilers())?;
         let mut rules = Rules::read(self.tree, self.vendor, preset, &self.op, program)?;
@@ -104,7 +106,7 @@ impl<'t> Rules<'t> {
         let defines = preset.defines.clone();
         program.left_out =
             Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.vocabulary.is_unit(path))));
-        // The compilers define it too; headers shared with C use it to guard their C++ parts.
+        // The compilers define `__cplusplus` too; headers shared with C use it to guard their C++ parts.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
         }
@@ -319,7 +321,7 @@ impl<'t> Rules<'t> {
         let bodies = self.program.overloads(sym).iter().filter_map(|&index| self.program.function(index));
         let Some(found) = bodies.into_iter().find(|found| found.body.is_some()) else { return out };
         for name in self.program.idents(self.program.body_toks(found)) {
-            // Predicates only ask. A function that does the work is called and has a family.
+            // Predicates are left out, because they only ask. A function that does the work is called and has a family.
             let called = !self.program.overloads(name).is_empty();
             let text = self.program.text(name);
             let family = path::family_of_function(text).filter(|_| called && !text.contains("should"));

@@ -200,7 +200,7 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &Message) -> bool {
         let mut from = answer.from;
         while from <= answer.to {
             let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
-            // Counts between two of their ranges were not requested; continue with the next range.
+            // Counts between two ranges of the other build were not requested; continue with its next range.
             let next = || theirs.iter().map(|other| other.from).filter(|&start| start > from).min();
             let to = match other {
                 Some(other) => other.to.min(answer.to),

@@ -1,9 +1,9 @@
 //! The question in the words that users type: each word is recognised as a GPU, a type, a number or a version.
 
-use crate::Device;
 use crate::decision_table::{COLUMNS, all};
 use crate::explain::Question;
 use crate::versions::{Known, ollama_releases, resolve};
+use crate::{Device, DeviceError};
 use say::shell::CommandLine;
 use say::{Message, bail, say};
 
@@ -23,11 +23,11 @@ pub trait Surroundings {
     fn model_file(&self, word: &str) -> Option<String>;
     /// The GPU of this machine.
     fn gpu(&self) -> Option<String>;
-    /// More words that are understood, for "did you mean".
+    /// More accepted words, for "did you mean".
     fn terms(&self) -> Vec<&'static str>;
 }
 
-/// No files, no GPU.
+/// Surroundings without files and without a GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Nowhere;
 
@@ -62,15 +62,16 @@ impl Words {
                 only(&mut gpu, word.clone())?;
             } else if resolve(word).is_some() {
                 only(&mut version, word.clone())?;
-            } else if let Some(found) = in_model_name(word) {
+            } else if let Some(found) = in_model_name(word).or_else(|| without_marks(word)) {
                 only(&mut kind, found)?;
             } else {
-                nearest(word, gpu.as_deref())?;
+                let card = || self.words.iter().find(|word| Device::find(word).is_ok()).map(String::as_str);
+                nearest(word, gpu.as_deref().or_else(card))?;
                 bail!("command-explain-unknown", word = format!("{word:?}"), hint = hint(word, &around.terms()));
             }
         }
         let Some(gpu) = gpu.or_else(|| around.gpu()) else {
-            // The same question about some card, so that nothing has to be typed again.
+            // The same question about an example card, so that the rest need not be typed again.
             let command = match self.words.as_slice() {
                 words @ [_] => CommandLine::new("whichkernel explain rx-9070-xt {}", words),
                 words @ [_, _] => CommandLine::new("whichkernel explain rx-9070-xt {} {}", words),
@@ -98,6 +99,7 @@ pub fn card(gpu: &str, around: &dyn Surroundings) -> say::Result<Device> {
     let found = Device::find(gpu).or_else(|error| numbered(gpu).map_or(Err(error), |name| Device::find(&name)));
     match found {
         Ok(device) => Ok(device),
+        Err(error @ DeviceError::Apple(_)) => Err(error.into()),
         Err(_) => bail!("command-explain-no-such-gpu", gpu = format!("{gpu:?}"), hint = hint(gpu, &around.terms())),
     }
 }
@@ -141,7 +143,7 @@ pub fn tokens(columns: i64) -> say::Result<i64> {
     Ok(columns)
 }
 
-/// `4090`, `9070`: more than any table's number of tokens, and what a card is called.
+/// `4090`, `9070`: larger than any token count of the tables, so the number is part of a card's name.
 fn numbered(word: &str) -> Option<String> {
     let number = word.parse::<i64>().ok().filter(|number| *number > COLUMNS)?;
     let named = |name: &String| Device::find(name).is_ok();
@@ -156,6 +158,13 @@ fn in_model_name(word: &str) -> Option<String> {
     all.sort_by_key(|kind| std::cmp::Reverse(kind.len()));
     let model = word.contains(':') || name.ends_with(".GGUF");
     all.into_iter().find(|kind| model && name.contains(kind) && types(kind).is_some()).map(str::to_owned)
+}
+
+/// `iq4xs`, `q4-k-m`: a type without its underscores, or with others.
+fn without_marks(word: &str) -> Option<String> {
+    let plain = |text: &str| text.replace(['_', '-'], "").to_ascii_uppercase();
+    let mut all = gguf::file_types().chain(gguf::TensorType::weights().filter_map(gguf::TensorType::known_name));
+    all.find(|kind| plain(kind) == plain(word) && types(kind).is_some()).map(str::to_owned)
 }
 
 /// The likely meaning of a misspelled word, with a command that works.
@@ -175,7 +184,7 @@ fn nearest(word: &str, gpu: Option<&str>) -> say::Result<()> {
     Ok(())
 }
 
-/// A second one of a kind, by a word or a flag, would be skipped: one question has one.
+/// A second value of the same kind, given by a word or a flag, would be ignored: a question has one of each.
 fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Result<()> {
     if let Some(other) = slot.as_ref().filter(|other| **other != value) {
         bail!("command-explain-both", value, other);
@@ -252,6 +261,9 @@ mod tests {
         assert_eq!(in_model_name("qwen2.5:7b-instruct-q8_0").as_deref(), Some("Q8_0"));
         assert_eq!(in_model_name("Llama-3.1-8B-Q4_K_M.gguf").as_deref(), Some("Q4_K_M"));
         assert_eq!(in_model_name("llama3.1:8b"), None);
+        let spelled = ["iq4xs", "q4km", "q8-0", "xs", "9070"].map(without_marks);
+        let known = [Some("IQ4_XS"), Some("Q4_K_M"), Some("Q8_0"), None, None];
+        assert_eq!(spelled, known.map(|name| name.map(str::to_owned)));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn other_encodings_in_comments_and_strings_do_not_matter() {
     let mut latin: Vec<u8> = b"// gr\xfc\xdfe\nstatic const char * name = \"caf\xe9 \xff\";\n".to_vec();
     for line in text.split(|&byte| byte == b'\n') {
         latin.extend_from_slice(line);
-        // Never after a line continuation.
+        // A comment is added only after a brace, never after a line continuation.
         latin.extend_from_slice(if line.ends_with(b"{") { b" /* \xe9\xe8 */\n" } else { b"\n" });
     }
     assert!(std::str::from_utf8(&latin).is_err());
@@ -128,7 +128,7 @@ fn loops_pipes_odd_names_and_closed_directories_are_left_out_and_told() {
     assert!(told("whole.cu: a link to a directory"), "{:?}", tree.skipped);
     assert!(told("pipe.cu: not a regular file"), "{:?}", tree.skipped);
     assert!(told("the name is not UTF-8"), "{:?}", tree.skipped);
-    // A privileged user can read this too.
+    // A privileged user can read the closed directory too.
     assert!(if opens { tree.has("closed/in.cu") } else { told("closed/: ") }, "{:?}", tree.skipped);
 }
 

@@ -132,7 +132,7 @@ fn a_file_may_have_defines_of_its_own() {
     }
 }
 
-/// Each keeps state between calls, or gets it from elsewhere.
+/// Each rule keeps state between calls, or gets it from elsewhere.
 #[test]
 fn state_that_is_written_elsewhere_is_unknown() {
     for (declared, rule) in [

@@ -26,14 +26,14 @@ fn answers(tree: &Tree) -> Vec<(i64, Option<bool>)> {
     columns.into_iter().zip(found.into_iter().map(|answer| answer.map(|(path, _)| path == Path::Mmq))).collect()
 }
 
-/// Followed at every count.
+/// Asserts that the edit is followed at every count.
 fn followed(before: &str, rule: &str, wanted: impl Fn(i64) -> bool) {
     for (count, found) in answers(&edited(before, rule)) {
         assert_eq!(found, Some(wanted(count)), "{before} {rule} at {count}");
     }
 }
 
-/// Followed or undetermined, never wrong.
+/// Asserts that the edit is followed or undetermined, never answered wrong.
 fn never_wrong(before: &str, rule: &str, wanted: impl Fn(i64) -> bool) {
     for (count, found) in answers(&edited(before, rule)) {
         assert!(found.is_none_or(|found| found == wanted(count)), "{before} {rule} at {count}: {found:?}");

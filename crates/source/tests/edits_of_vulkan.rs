@@ -5,9 +5,9 @@ use source::{Shape, Tree, VulkanProfile, VulkanRules};
 const BACKEND: &str = "llama.cpp/ggml/src/ggml-vulkan/ggml-vulkan.cpp";
 const CMAKE: &str = "llama.cpp/ggml/src/ggml-vulkan/CMakeLists.txt";
 
-/// What must be answered after an edit.
+/// The expected answer after an edit.
 enum Then {
-    /// This pipeline.
+    /// The answer names this pipeline.
     Kernel(&'static str),
     /// No pipeline of this backend: nothing may be named.
     Nothing,
@@ -28,7 +28,8 @@ const Q4_VECTOR: &str = "mul_mat_vec_q4_k_q8_1_f32";
 const Q4_FLOAT_VECTOR: &str = "mul_mat_vec_q4_k_f32_f32";
 const Q4_TILE_2: &str = "matmul_quant_f16_f16acc_aligned_2";
 
-/// On the tree as it is: gfx1201 takes Q4_VECTOR at 1, Q4_TILE_2 at 512 columns; navi21 matmul_q4_k_q8_1_1 at 512.
+/// On the unedited tree, gfx1201 takes Q4_VECTOR at 1 and Q4_TILE_2 at 512 columns; navi21 takes matmul_q4_k_q8_1_1 at
+/// 512.
 const EDITS: &[Edit] = &[
     Edit {
         what: "a threshold of the vector path",

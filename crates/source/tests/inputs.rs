@@ -85,7 +85,7 @@ fn an_option_is_refused_where_no_cmake_file_is() {
     let tree = ours::tree(files);
     let overrides = Overrides { cmake: vec![("GGML_CUDA_FORCE_CUBLAS".into(), "ON".into())], ..Overrides::default() };
     let error = survey(&tree, &overrides).expect_err("no CMake").to_string();
-    assert!(error.contains("not built by CMake"), "{error}");
+    assert!(error.contains("CMake is not used to build"), "{error}");
 }
 
 /// A version decides if it changes anything on the way to the launch: the rule itself or its meaning, directly or

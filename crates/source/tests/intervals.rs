@@ -131,7 +131,7 @@ fn ranges_of_a_real_tree_are_what_each_count_gets_alone() {
         let mut rules = Rules::open(&tree, device.vendor, preset, shape.operation()).expect("has a dispatcher");
         rules.settle(&device, &shape.op("Q4_K", 1)).expect("settles");
         for (index, ty) in types.iter().enumerate() {
-            // Both sides of every end of a range, and a sample between.
+            // Both sides of every end of a range, and a sample of the counts in between.
             let ends = survey.answers[0][index].iter().flat_map(|answer| [answer.from, answer.to]);
             let mut counts: Vec<i64> = ends.chain((1..=512).step_by(37)).collect();
             counts.sort_unstable();

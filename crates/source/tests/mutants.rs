@@ -39,7 +39,7 @@ impl Random {
 struct Mutant {
     before: String,
     body: String,
-    /// The same names with other values, for another unit.
+    /// The same names with other values, which another unit defines.
     elsewhere: String,
 }
 
@@ -172,7 +172,7 @@ fn mutant(random: &mut Random) -> Mutant {
     Mutant { before, body, elsewhere }
 }
 
-/// The results of the compiled rules: a line of 0 and 1 for each.
+/// The results of the compiled rules: one list of truth values per rule.
 fn compiled(mutants: &[Mutant]) -> Vec<Vec<bool>> {
     let dir = tempfile::tempdir().expect("a directory");
     let mut text = "#include <algorithm>\n#include <cstdint>\n#include <cstdio>\n#include <cstddef>\n".to_owned();

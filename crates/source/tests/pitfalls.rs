@@ -127,7 +127,7 @@ fn a_loop_over_what_is_unknown_is_followed_as_far_as_forks_go() {
     assert!(with_loop(1000, "id = 0x1030;").is_err());
 }
 
-/// 5: code after an unconditional return is never reached.
+/// Pitfall 5: code after an unconditional return is never reached.
 #[test]
 fn code_after_a_return_is_dead() {
     let tree = changed(
@@ -137,7 +137,7 @@ fn code_after_a_return_is_dead() {
     assert_eq!(plain(&tree, "gfx1201", "Q4_K", &[8, 9]), [Some((Path::Mmvq, 8)), Some((Path::Blas, 0))]);
 }
 
-/// 7: a decimal compute capability, from the version alone: gfx90a is 9.0 and not CDNA there.
+/// Pitfall 7: a decimal compute capability, from the version alone: gfx90a is 9.0 and not CDNA there.
 #[test]
 fn compute_capabilities_may_be_decimal() {
     let mut all = files();
@@ -158,7 +158,7 @@ fn compute_capabilities_may_be_decimal() {
     assert_eq!(plain(&tree, "gfx1201", "Q4_K", &[64]), [Some((Path::Mmq, 64))]);
 }
 
-/// 8: the list of compiled architectures decides, where the code reads it.
+/// Pitfall 8: the list of compiled architectures decides where the code reads it.
 #[test]
 fn the_list_of_compiled_architectures_is_a_define() {
     let mut all = files();
@@ -192,7 +192,7 @@ static int newest(const int cc) { return cc; }
     assert_eq!(ask(&tree, "sm_61", "Q4_K", &[9], &with("520,750")), [Some((Path::Blas, 0))]);
 }
 
-/// 9: shape and stride are part of the question.
+/// Pitfall 9: shape and stride are part of the question.
 #[test]
 fn shapes_and_strides_decide() {
     let tree = changed("return ne11 < 64;", "return true;");
@@ -213,7 +213,7 @@ fn shapes_and_strides_decide() {
     assert_eq!(ask(&tree_by_shape, 16384), Some(Path::Blas));
 }
 
-/// 10: a product with experts does not use the entry of the plain product.
+/// Pitfall 10: a product with experts does not use the entry of the plain product.
 #[test]
 fn products_with_experts_have_a_chain_of_their_own() {
     let mut all = files();
@@ -284,7 +284,7 @@ fn files_line(file: &str, insert: &str, text: &str) -> usize {
     whole[..whole.find(text).expect("there")].matches('\n').count() + 1
 }
 
-/// The same on a real tree: since 2025-10 llama.cpp fuses at one column.
+/// The survey finds the fused path of a real tree: since 2025-10 llama.cpp fuses at one column.
 #[test]
 fn a_real_tree_fuses_past_its_dispatcher() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

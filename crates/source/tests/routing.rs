@@ -82,7 +82,7 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
     for (reads, why) in [
         (String::new(), "is unknown"),
         ("@ read 0x300000 512 -\n".repeat(2), "is unknown"),
-        // From another tensor, or another part of it.
+        // The data was copied from another tensor, or from another part of the same tensor.
         (read(&all).replace("0x300000", "0x300010").repeat(2), "is unknown"),
         (read(&all[..64]).repeat(2), "is unknown"),
         // An expert that does not exist; a token that goes to the same expert twice.
@@ -96,7 +96,7 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
             assert!(step.as_ref().is_err_and(|found| found.contains(why)), "{why}: {step:?}");
         }
     }
-    // One of two: nothing is left for the second product.
+    // With only one of two copies, nothing is left for the second product.
     let answer = asked(&tree, &read(&all), None);
     assert!(matches!(products(&answer).as_slice(), [Ok(_), Err(_)]), "{:?}", products(&answer));
     // More copies than the code reads: the result is unaffected, and the surplus is counted.
@@ -104,7 +104,8 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
     assert!(products(&answer).iter().all(Result::is_ok));
     let reads = answer.evaluations[0].read_back.as_ref().expect("it read");
     assert_eq!((reads.given, reads.used), (3, 2));
-    // The first is impossible, and one is left over: it is unknown which of them belongs to the second product.
+    // The first copy is impossible, and one copy is left over: it is unknown which of them belongs to the second
+    // product.
     let answer = asked(&tree, &[one(5, 4), read(&all), read(&all)].concat(), None);
     assert!(products(&answer).iter().all(Result::is_err), "{:?}", products(&answer));
 }

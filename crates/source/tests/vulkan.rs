@@ -11,7 +11,7 @@ fn tree() -> Option<Tree> {
 /// The lines of a table, by card and environment variable: type, columns, the expected text.
 type Lines<'a> = BTreeMap<(&'a str, &'a str), Vec<(String, i64, &'a str)>>;
 
-/// All cells of a card in one process per variable.
+/// All cells of a card, evaluated in one process per environment variable.
 fn cells(rules: &mut VulkanRules<'_>, shape: &Shape, key: (&str, &str), asked: &[(String, i64)]) -> Vec<VulkanChoice> {
     let (card, variable) = key;
     let mut card = VulkanProfile::find(card).expect("kept");

@@ -4,8 +4,8 @@
 //! or an `io::Error`. This crate does not depend on GPU kernels or evidence, and only `hip_runtime` deals with GPUs.
 //!
 //! Linux has all of it (`linux/`). On other systems (`elsewhere/`: Windows, WebAssembly) the modules below have the
-//! same functions: those about files work by the standard library alone, those that need Linux return an error of the
-//! kind `Unsupported`. So the other crates contain no condition on the system.
+//! same functions: those about files use only the standard library, those that need Linux return an error of the kind
+//! `Unsupported`. So the other crates contain no condition on the system.
 //!
 //! | module | what for |
 //! |---|---|

@@ -2,7 +2,8 @@
 
 use say::{Key, key};
 
-/// Whether this is Windows, for what differs by more than a function: the directories of other programs.
+/// Whether this is Windows. Needed only for differences that no function of this crate hides, such as the directories
+/// of other programs.
 pub const WINDOWS: bool = cfg!(windows);
 
 /// A feature that only some systems have.

@@ -21,7 +21,7 @@ pub trait Files {
     fn listing(&self) -> &Listing;
     /// The bytes of a `.dat`.
     fn read(&self, name: &str) -> Result<Vec<u8>, String>;
-    /// The same, compared with the checksum that the file's package lists, where there is one.
+    /// Like [`Self::read`], but compares the bytes with the checksum that the file's package lists, if it lists one.
     fn read_checked(&self, name: &str) -> Result<Vec<u8>, ReadError> {
         self.read(name).map_err(ReadError::Unreadable)
     }

@@ -17,7 +17,7 @@ pub struct KernelName<'n> {
     pub parameters: BTreeMap<&'n str, &'n str>,
 }
 
-/// None: not a name of this kind.
+/// Parses a kernel name; None if it is not one of Tensile's.
 pub fn parse(name: &str) -> Option<KernelName<'_>> {
     if !name.starts_with("Cijk_") {
         return None;

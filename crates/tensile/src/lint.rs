@@ -116,7 +116,7 @@ fn islands(name: &str, table: &Table, leaf: &CatalogFile, out: &mut Vec<Finding>
         *tiles.entry(entry.index).or_insert_with(read)
     };
     let rows: BTreeMap<[i64; 4], &Entry> = table.entries.iter().rev().map(|entry| (entry.key, entry)).collect();
-    // The other values of each axis, by the key without it.
+    // Rows that differ only in one axis, grouped by that axis and by the rest of the key.
     let mut lines: HashMap<(usize, [i64; 4]), BTreeMap<i64, &Entry>> = HashMap::new();
     for (key, entry) in &rows {
         for axis in [0, 1, 3] {

@@ -137,13 +137,14 @@ impl Window {
         }
     }
 
-    pub fn library(&mut self, mapping: &Mapping, library: &Library) {
+    /// `names`: also the names of its kernels, to know whose code was read.
+    pub fn library(&mut self, mapping: &Mapping, library: &Library, names: bool) {
         let named = Named {
             kernels: library.kernels.len(),
             hash: library.hash.clone(),
             inode: mapping.inode,
             launchers: library.launchers.clone(),
-            names: library.kernels.values().map(|kernel| kernel.name.clone()).collect(),
+            names: library.kernels.values().filter(|_| names).map(|kernel| kernel.name.clone()).collect(),
         };
         self.libraries.insert(mapping.path.clone(), named);
         if library.unresolved > 0 {

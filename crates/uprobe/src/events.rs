@@ -3,12 +3,13 @@
 use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, Key, REACH, key, kind};
 use crate::coverage;
-use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Role, Suspect, node};
+use crate::probes::entries::{DEVICE_LAUNCH, ENTRIES, Entry, Home, Role, Suspect, node};
 use crate::queue::Item;
 use crate::target::processes::Happened;
 use crate::vulkan_calls::{counted_key, is_vulkan};
 use crate::watcher::Watcher;
 use launch::columns;
+use rustc_hash::FxHashMap;
 use say::say;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -58,8 +59,11 @@ impl Watcher {
     /// Names come from the libraries, so an unnamed launch waits while a library is being read.
     fn must_wait(&mut self, event: &Event<'_>) -> bool {
         let key = &event.key;
-        let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
-        let launch = role.is_some_and(|role| names_kernel(role, event));
+        let entry = ENTRIES.get(key.entry as usize);
+        if self.queue.kinds.contains_key(&Key { graph: 0, ..*key }) || self.stays_unnamed(event).is_some() {
+            return false;
+        }
+        let launch = entry.is_some_and(|entry| names_kernel(entry.role, event));
         if !launch || !self.resolver.processes.watches(key.tgid, event.time) {
             return false;
         }
@@ -72,6 +76,15 @@ impl Watcher {
         self.resolver.want(key.tgid, event.aux);
         self.resolver.look_for(key.tgid, key.handle);
         self.resolver.names.is_reading()
+    }
+
+    /// The kind of a launch that had no name before and cannot have got one since. The driver's launches can get one
+    /// from the runtime's call at any time.
+    fn stays_unnamed(&self, event: &Event<'_>) -> Option<KindId> {
+        let entry = ENTRIES.get(event.key.entry as usize)?;
+        let (kind, learned) = self.queue.unnamed.get(&Key { graph: 0, ..event.key })?;
+        let names = &self.resolver.names;
+        (entry.home == Home::Hip && *learned == names.learned() && !names.is_reading()).then_some(*kind)
     }
 
     pub(crate) fn record(&mut self, tally: &mut Tally, event: &Event<'_>) {
@@ -265,9 +278,14 @@ impl Watcher {
         if let Some(known) = self.queue.kinds.get(&key) {
             return *known;
         }
+        if let Some(known) = self.stays_unnamed(event) {
+            return known;
+        }
         let kind = self.describe(tally, event);
         let id = tally.kind(&kind);
-        if !matches!(kind.name, Name::Unnamed(_)) {
+        if matches!(kind.name, Name::Unnamed(_)) {
+            self.queue.unnamed.insert(key, (id, self.resolver.names.learned()));
+        } else {
             self.queue.kinds.insert(key, id);
         }
         id
@@ -294,7 +312,7 @@ impl Watcher {
         }
         let mut grid = key.grid;
         if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
-            // These calls take the number of threads.
+            // These calls give the grid in threads.
             for (grid, block) in grid.iter_mut().zip(key.block) {
                 *grid = grid.checked_div(block).unwrap_or(*grid);
             }
@@ -372,7 +390,7 @@ impl Watcher {
                     let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
                     let event = Event { kind, tid, time, key, stream, aux, status, bytes };
                     let kind = self.kind(tally, &event);
-                    // A refusal that arrived without its launch is one of these and was already reported.
+                    // A refusal that arrived before its launch was already reported, so it is subtracted.
                     let calls = more.saturating_sub(early);
                     let flow = self.queue.flows.entry(key.tgid).or_default();
                     flow.counted(tally, kind, calls, untold);
@@ -392,7 +410,7 @@ impl Watcher {
 impl Watcher {
     /// Calls for which the kernel's table had no space are lost if their record did not arrive either. Counted per
     /// process, because other processes, including our own children, may call the same file.
-    fn count_spilled(&self, tally: &mut Tally, uncounted: &HashMap<Key, u64>) {
+    fn count_spilled(&self, tally: &mut Tally, uncounted: &FxHashMap<Key, u64>) {
         let Backend::Bpf(instrument) = &self.attached.backend else { return };
         let mut came: HashMap<u32, u64> = HashMap::new();
         for (key, count) in uncounted {

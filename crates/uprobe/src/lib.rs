@@ -8,6 +8,8 @@
 mod bpf;
 mod coverage;
 mod events;
+mod looked;
+mod machine;
 mod options;
 mod probes;
 mod queue;
@@ -17,9 +19,11 @@ mod watcher;
 
 pub use crate::bpf::instrument::{Choice, Probed, Room};
 pub use crate::coverage::OBSERVERS;
+pub use crate::machine::CountedKernel;
 pub use crate::options::{How, Options};
 pub use crate::probes::arm::{Armed, PROBE_GROUP, arm, armed, disarm};
 pub use crate::probes::entries::{ENTRIES, Home};
+pub use crate::probes::library::{READ_LIBRARY, read_library};
 pub use crate::probes::site::{Price, Site, cheapest};
 pub use crate::probes::trial::trial;
 pub use crate::target::mapped_file::{Reached, mapped, runtimes_of};

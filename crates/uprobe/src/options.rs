@@ -19,6 +19,11 @@ pub struct Options {
     pub canary: bool,
     /// Check the return values of launches, while something is new and in samples.
     pub returns: bool,
+    /// Watch every process that maps a runtime, and count launches regardless of their shape.
+    pub machine: bool,
+    /// A program that reads libraries instead of this process, whose memory then stays small: it is started with the
+    /// arguments of [`crate::read_library`] and the library as its standard input.
+    pub reader: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +46,8 @@ impl Default for Options {
             how: How::Bpf,
             canary: true,
             returns: true,
+            machine: false,
+            reader: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bpf::wire::{Event, Key};
 use crate::target::processes::Happened;
+use rustc_hash::FxHashMap;
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 use watch::{Flow, KindId};
@@ -19,16 +20,18 @@ pub(crate) struct Queue {
     pub items: VecDeque<(u64, Item)>,
     /// Records that were just read.
     pub fresh: Vec<(u64, Item)>,
-    pub flows: HashMap<u32, Flow>,
-    pub kinds: HashMap<Key, KindId>,
+    pub flows: FxHashMap<u32, Flow>,
+    pub kinds: FxHashMap<Key, KindId>,
+    /// Kinds without a name, and how much was known about names then.
+    pub unnamed: FxHashMap<Key, (KindId, u64)>,
     /// How often each key arrived over the ring.
-    pub shipped: HashMap<Key, u64>,
+    pub shipped: FxHashMap<Key, u64>,
     /// How often a refusal of each key arrived, and how often before its launch was counted.
     pub refused: HashMap<Key, (u64, u64)>,
     /// How often each key arrived from processes that reuse the id of a watched process.
     pub strangers: HashMap<Key, u64>,
     /// Launches by process and stream outside any observed capture, until the first capture of that stream is seen.
-    pub direct: HashMap<(u32, u64), u64>,
+    pub direct: FxHashMap<(u32, u64), u64>,
     /// Launches and replays of watched processes: a probe belongs to a file, and fires for other processes too.
     pub activity: u64,
     pub last_new: Instant,
@@ -39,12 +42,13 @@ impl Queue {
         Queue {
             items: VecDeque::new(),
             fresh: Vec::new(),
-            flows: HashMap::new(),
-            kinds: HashMap::new(),
-            shipped: HashMap::new(),
+            flows: FxHashMap::default(),
+            kinds: FxHashMap::default(),
+            unnamed: FxHashMap::default(),
+            shipped: FxHashMap::default(),
             refused: HashMap::new(),
             strangers: HashMap::new(),
-            direct: HashMap::new(),
+            direct: FxHashMap::default(),
             activity: 0,
             last_new: Instant::now(),
         }
@@ -55,6 +59,19 @@ impl Queue {
         let mut all: Vec<(u64, Item)> = self.items.drain(..).chain(records).collect();
         all.sort_by_key(|(time, _)| *time);
         self.items = all.into();
+    }
+
+    /// Forgets how often each key arrived: for a watch whose counts come from the kernel alone.
+    pub fn forget_counts(&mut self) {
+        const MOST_KINDS: usize = 1 << 12;
+        self.shipped.clear();
+        self.refused.clear();
+        self.strangers.clear();
+        self.direct.clear();
+        if self.kinds.len() + self.unnamed.len() > MOST_KINDS {
+            self.kinds.clear();
+            self.unnamed.clear();
+        }
     }
 
     /// The time of the last launch of a new kernel; None if nothing was launched yet.

@@ -4,6 +4,7 @@ use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, counter, kind};
 use crate::coverage;
 use crate::coverage::Window;
+use crate::looked::Looked;
 use crate::options::{How, Options};
 use crate::probes::attached::Attached;
 use crate::probes::entries::{ENTRIES, Home, Role};
@@ -33,6 +34,7 @@ pub struct Watcher {
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
     pub(crate) news: Vec<Message>,
+    pub(crate) looked: Looked,
     started: Instant,
 }
 
@@ -72,11 +74,11 @@ impl Watcher {
     pub fn ready(options: Options) -> Result<Watcher, WatchError> {
         let processes = match options.how {
             How::Armed => Processes::without(),
-            How::Bpf | How::Perf => Processes::open()
+            How::Bpf | How::Perf => Processes::open(options.room.pages)
                 .map_err(|error| WatchError::new(say!("uprobe-processes"), error).fix(say!("uprobe-perfmon")))?,
         };
         let wanted = Wanted { layouts: options.how == How::Bpf, hash: options.hash, nvidia: false };
-        let names = Names::new(options.cache.clone(), wanted);
+        let names = Names::new(options.cache.clone(), wanted, options.reader.clone());
         Ok(Watcher {
             attached: Attached::new(options)?,
             resolver: Resolver::new(processes, names),
@@ -86,11 +88,12 @@ impl Watcher {
             window: Window::default(),
             each: None,
             news: Vec::new(),
+            looked: Looked::default(),
             started: Instant::now(),
         })
     }
 
-    /// Also watches this process and its children.
+    /// Also watches the process with this id and its children.
     pub fn join(&mut self, pid: u32) -> Result<(), WatchError> {
         let mut happened = Vec::new();
         self.tree.joined(pid);
@@ -142,7 +145,7 @@ impl Watcher {
     }
 
     /// Handles libraries that were read meanwhile: passes their layouts to the kernel.
-    fn arrivals(&mut self) {
+    pub(crate) fn arrivals(&mut self) {
         for file in self.resolver.names.arrived() {
             let at: Vec<(u32, Mapping)> = self
                 .resolver
@@ -159,7 +162,7 @@ impl Watcher {
 
     pub(crate) fn place(&mut self, pid: u32, mapping: &Mapping) {
         let Some((bias, library)) = self.resolver.names.place(pid, mapping) else { return };
-        self.window.library(mapping, &library);
+        self.window.library(mapping, &library, !self.attached.options.machine);
         if !self.resolver.processes.is_alive(pid) {
             return;
         }
@@ -179,6 +182,7 @@ impl Watcher {
             }
         }
         self.queue.kinds.retain(|key, _| key.tgid != pid);
+        self.queue.unnamed.retain(|key, _| key.tgid != pid);
         self.vulkan.over(pid);
     }
 

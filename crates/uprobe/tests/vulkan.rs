@@ -77,7 +77,7 @@ impl Stage {
         let skeleton = gguf::skeleton(&shape, kind, 1, true).expect("a skeleton");
         let mut bytes = skeleton.header.clone();
         let mut state = 1_u32;
-        // No byte above 0x2f: every half and float made of them is small and finite.
+        // No byte is above 0x2f, so every half and float made of these bytes is small and finite.
         while (bytes.len() as u64) < skeleton.file_size {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             bytes.push((state >> 24) as u8 % 0x30);
@@ -180,7 +180,7 @@ fn what_nobody_waited_for_is_launched_and_what_was_killed_is_kept() {
 #[test]
 fn a_full_ring_costs_dispatches_and_says_so() {
     let Some(stage) = Stage::new("ring") else { return };
-    let room = Room { ring: 1 << 16, counts: 64 };
+    let room = Room { ring: 1 << 16, counts: 64, ..Room::default() };
     let watched = from_the_start(&stage, "many", Options { room, ..Options::default() });
     let (tally, account) = (&watched.tally, &watched.account);
     assert!(tally.lost > 0 && tally.launches() < 30_000, "{} {}", tally.lost, tally.launches());
@@ -218,7 +218,7 @@ fn what_was_under_way_when_the_device_was_lost_did_not_complete() {
     assert_eq!(gap(account, &Gap::DeviceLost), Some(3), "{:?}", account.gaps);
     assert_eq!(gap(account, &Gap::NotSeenToEnd), None, "{:?}", account.gaps);
     assert_eq!(pushed(&watched), [0, 1, 10, 11, 12]);
-    // Its loader has no driver: no device was seen, so the rung is only Selected.
+    // The test loader has no driver: no device was seen, so the rung is only Selected.
     assert_eq!(account.rung(account.device), Rung::Selected);
 }
 
@@ -230,7 +230,7 @@ fn a_submission_that_the_driver_refused_ran_nothing() {
     assert!(watched.each.iter().all(|(name, groups, _)| *name == Name::Unnamed(0x7001) && *groups == [1, 2, 3]));
 }
 
-/// Infos behind pointers, several of them, groups on the stack, and a fence without earlier work.
+/// Tests several infos behind pointers, group counts on the stack, and a fence without earlier work.
 #[test]
 fn calls_of_every_shape() {
     let Some(watched) = told("shapes") else { return };
@@ -251,8 +251,8 @@ fn a_program_that_by_passes_the_loader_is_out_of_view() {
     assert!(watched.account.gaps.iter().any(by_passed) && !watched.account.whole(), "{:?}", watched.account.gaps);
 }
 
-/// The same for a program that looked up its functions before the attach: nothing passes through the loader, and "no
-/// launches" must not be claimed.
+/// If a program looked up its functions before the attach, nothing passes through the loader, and "no launches" must
+/// not be claimed.
 #[test]
 fn a_program_that_had_its_functions_before_the_attach_is_out_of_view() {
     let Some(stage) = Stage::new("by-pass before") else { return };

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What vLLM's rules choose for a model, on each card and in each environment.
+/// The choices of vLLM's rules for a model, on each card and in each environment.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Rules {
     /// The path of config.json or its folder.
@@ -70,7 +70,7 @@ pub enum Outcome {
     Built,
     /// vLLM itself refuses this model on this card.
     Refused,
-    /// Something other than vLLM's rules ended it; choices made before it count.
+    /// The construction ended for another reason; choices made before that are valid.
     Unknown,
 }
 
@@ -218,7 +218,7 @@ impl CaseAnswer {
         out
     }
 
-    /// One line per fact that two runs can be compared by: topic and result.
+    /// One line per comparable fact of a run: topic and result.
     pub fn facts(&self) -> BTreeMap<String, String> {
         let mut out = BTreeMap::new();
         for (topic, choices) in self.by_topic() {

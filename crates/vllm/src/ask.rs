@@ -108,7 +108,7 @@ fn request(question: &Question, python: &Python, model: &Path) -> serde_json::Va
     })
 }
 
-/// The folders below hidden ones, without those inside another.
+/// The folders below hidden folders, without those inside another folder of the list.
 fn hidden(folders: &[std::path::PathBuf]) -> BTreeSet<&Path> {
     let below = |path: &Path| HIDDEN.iter().any(|top| path.starts_with(top));
     let all: BTreeSet<&Path> = folders.iter().map(|path| path.as_path()).filter(|path| below(path)).collect();

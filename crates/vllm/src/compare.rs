@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where two versions of vLLM choose differently.
+/// The choices that differ between two versions of vLLM.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RulesDiff {
     pub model: String,
@@ -15,7 +15,7 @@ pub struct RulesDiff {
     pub before: String,
     pub after: String,
     pub cases: u64,
-    /// Cases in which at least one side is not known in full.
+    /// Cases in which at least one side is not completely known.
     pub unknown: u64,
     pub changes: Vec<Changed>,
 }
@@ -29,7 +29,7 @@ pub struct Changed {
     pub card: String,
     /// attention, mla-prefill, moe, linear, kv-cache, failure, or a product with its size and tokens
     pub topic: String,
-    /// None if this side has no such choice.
+    /// None if this side did not make the choice.
     pub before: Option<String>,
     pub after: Option<String>,
 }

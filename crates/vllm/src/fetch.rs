@@ -1,4 +1,4 @@
-//! `runtime fetch vllm`: vLLM and what its rules import, from PyPI, in a virtual environment in the cache.
+//! `runtime fetch vllm`: vLLM and the packages that its rules import, from PyPI, in a virtual environment in the cache.
 
 use crate::error::{VllmError, at};
 use runtime::{Cache, Index};

@@ -25,7 +25,7 @@ struct Probe {
 /// An interpreter, and the folders that it needs.
 #[derive(Debug, Clone)]
 pub struct Python {
-    /// What the user calls it: a runtime's name, or a path.
+    /// The user's name for it: a runtime's name, or a path.
     pub name: String,
     pub(crate) executable: PathBuf,
     pub(crate) paths: Vec<PathBuf>,

@@ -135,7 +135,7 @@ impl Pipeline {
         Pipeline { unseen: true, ..Pipeline::of(handle, Made::default()) }
     }
 
-    /// Its identity within the same build; if its creation was not observed, within the same process.
+    /// Identifies the pipeline within the same build; if its creation was not observed, only within the same process.
     pub fn identity(&self) -> String {
         if self.unseen {
             return format!("made before the attach: {:#x}", self.handle);

@@ -34,7 +34,7 @@ pub mod kind {
     /// The driver compiler's statistics of a pipeline: [`super::Name`] with the pipeline as its handle, with the value's format
     /// as its object, then the value and its name.
     pub const STATISTIC: u32 = 77;
-    /// The same with the driver's assembly, in consecutive pieces.
+    /// The driver's assembly of a pipeline, encoded like [`STATISTIC`], in consecutive pieces.
     pub const ASSEMBLY: u32 = 78;
     /// A command buffer's pool was reset or the buffer freed, so its content is gone. [`super::Buffer`].
     pub const RESET: u32 = 79;

@@ -88,7 +88,7 @@ struct Pending {
     /// The index among all dispatches that were ever submitted.
     from: usize,
     to: usize,
-    /// The same for each of its command buffers with timed dispatches.
+    /// The same two indexes for each of its command buffers with timed dispatches.
     timed: Vec<(u64, usize, usize)>,
 }
 
@@ -220,7 +220,7 @@ impl Replay {
             self.dropped += list.len().saturating_sub(room) as u64;
             to.extend(list.into_iter().take(room));
         }
-        // Bindings do not survive.
+        // Vulkan does not keep bindings after secondary buffers were executed.
         self.bind(primary, None);
     }
 

@@ -153,7 +153,7 @@ fn times_are_given_to_their_own_dispatches_and_to_nobody_else() {
     let made = || Made::default().begin().timed(1).timed(0).timed(2);
     let run = made().submit(FENCE, 0).times(BUFFER, 1, &[(5, 7), (7, 12)]).done(done::FENCE, FENCE).run();
     assert_eq!(took(&run), [Some(20), None, Some(50)]);
-    // In two records; for another buffer; after its end; never.
+    // The times arrive in two records, for another buffer, after the end, or never.
     let run = made().submit(0, 0).times(BUFFER, 1, &[(5, 7)]).times(BUFFER, 2, &[(7, 8)]).run();
     assert_eq!(took(&run), [Some(20), None, Some(10)]);
     assert_eq!(took(&made().submit(0, 0).times(BUFFER + 1, 1, &[(5, 7)]).run()), [None; 3]);

@@ -150,7 +150,7 @@ impl Devices {
         self.judge(at, held(pid));
     }
 
-    /// The same for a process that we started, or its descendants, if the launch has no process id.
+    /// Like [`Self::launched`], for a launch without a process id: the process is one that we started, or a descendant.
     pub fn launched_in(&mut self, pids: impl IntoIterator<Item = u32>, maker: Maker) {
         let at = (0, maker);
         for pid in pids {
@@ -169,7 +169,7 @@ impl Devices {
             Ok(_) => Device::NoneSeen,
             Err(unlooked) => Device::Unlooked { why: unlooked.message() },
         };
-        // A successful check is not overwritten by one that came too late.
+        // The better result is kept: a later check may fail because the process has ended.
         let keep = match self.known.get(&at) {
             Some(Device::StandIn | Device::Real { .. }) => true,
             Some(Device::NoneSeen) => matches!(found, Device::Unlooked { .. }),

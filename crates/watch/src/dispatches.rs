@@ -55,7 +55,7 @@ impl Dispatches {
         }
     }
 
-    /// The process is no longer observed.
+    /// Ends the observation of this process and counts its remaining dispatches.
     pub fn finish(&mut self, tally: &mut Tally, each: &mut Each<'_>) {
         self.count(tally, true, each);
         self.flow.finish(tally);

@@ -65,7 +65,7 @@ impl Unpacked {
     pub(super) fn next(&mut self, id: KindId, known: &Known) -> Option<KindId> {
         match known.family() {
             Family::Dequantize => self.0 = Some(id),
-            // These prepare the other operand in between.
+            // These kernels only prepare the other operand between the two launches.
             Family::Convert | Family::Copy | Family::Quantize | Family::BlasPointers | Family::GemmHelper => {}
             Family::Blas | Family::Gemm | Family::Gemv => return self.0.take(),
             _ => self.0 = None,
@@ -110,6 +110,12 @@ impl Fallback {
             Some((sign, *heard))
         });
         stamped.collect()
+    }
+
+    /// The signs since the last call, which are then forgotten.
+    pub fn take(&mut self) -> Vec<(Sign, Heard)> {
+        self.news.clear();
+        std::mem::take(&mut self.signs).into_iter().collect()
     }
 
     pub fn signs(&self) -> impl Iterator<Item = (&Sign, &Heard)> {

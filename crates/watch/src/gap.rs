@@ -50,7 +50,7 @@ impl Open {
 pub enum Unprobed {
     /// The library's file could not be opened.
     Unreachable,
-    /// The process ended before that.
+    /// The process ended before its library was probed.
     Over,
     /// The library has none of the watched functions.
     NoneThere,
@@ -180,18 +180,19 @@ gaps! {
         DeviceRuntime { kernel: String } = "device-runtime", Launches;
         /// A runtime was opened during the watch. Calls before its probes were in place were not seen.
         LateRuntime { library: String, late: Late } = "late-runtime", Launches;
-        /// The same for a library above the runtime.
+        /// A library above the runtime was opened during the watch. Calls before its probes were in place were not
+        /// seen.
         LateLibrary { library: String, late: Late } = "late-library", Calls;
         /// A function whose name suggests that it launches, but that is not in our list; with the number of calls.
         UnknownLaunch { library: String, symbol: String } = "unknown-launch", Launches;
-        /// The same for a function that changes the launches of a graph.
+        /// A function whose name suggests that it changes the launches of a graph, but that is not in our list.
         UnknownGraph { library: String, symbol: String } = "unknown-graph", Graphs;
         /// A function that creates or changes graphs; with the number of calls. It ends in a jump that cannot be found
         /// in its file, so its result is not seen.
         Unreturned { library: String, symbol: String } = "unreturned", Graphs;
         /// A launch function that a process obtained as a pointer from the runtime, and that has no probe.
         Pointer { process: u32, call: String } = "pointer", Launches;
-        /// The same, but with a probe placed some time later.
+        /// A launch function that a process obtained as a pointer from the runtime, and whose probe was placed later.
         LatePointer { call: String, late: Late } = "late-pointer", Launches;
         /// A function whose name suggests that it launches, and whose calls are not even counted.
         Uncounted { library: String, symbol: String } = "uncounted", Launches;
@@ -221,7 +222,7 @@ gaps! {
         Untold = "untold", Graphs;
         /// Calls about graphs that did not return.
         NotReturned = "not-returned", Graphs;
-        // What is known of a launch
+        // Known facts about a launch
         /// Launches whose return was not checked, out of `all`.
         Unchecked { all: u64 } = "unchecked", Acceptance;
         /// Without BPF, returns are not checked.

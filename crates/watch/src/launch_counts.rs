@@ -149,6 +149,42 @@ impl Tally {
         }
     }
 
+    /// Passes on the counts since the last call and forgets them, but keeps the kinds, which graphs refer to.
+    pub fn take_counts(&mut self, mut each: impl FnMut(Phase, &Kind, Option<Path>, Option<String>, u64)) {
+        for ((phase, _, id), count) in std::mem::take(&mut self.counts) {
+            if let Some(known) = self.kinds.get(id.0 as usize) {
+                each(phase, &known.kind, known.path(), known.weights(), count);
+            }
+        }
+        self.times.clear();
+        self.rejected.clear();
+        self.unfinished.clear();
+        (self.launches, self.calls) = (0, 0);
+    }
+
+    /// The whole evaluations since the last call, by process and phase.
+    pub fn take_evaluations(&mut self) -> Vec<((u32, Phase), u64)> {
+        std::mem::take(&mut self.evaluations).into_iter().collect()
+    }
+
+    /// Adds evaluations that were taken.
+    pub fn put_evaluations(&mut self, evaluations: &[((u32, Phase), u64)]) {
+        for (key, count) in evaluations {
+            *self.evaluations.entry(*key).or_default() += count;
+        }
+    }
+
+    /// Path and type of the weights of a kernel, as its name shows them.
+    pub fn path_and_type(&mut self, name: &Name) -> (Option<Path>, Option<String>) {
+        let known = Known { kind: Kind::kernel(name.clone(), ""), facts: self.facts(name) };
+        (known.path(), known.weights())
+    }
+
+    /// The number of kinds, which only grows.
+    pub fn kinds(&self) -> usize {
+        self.kinds.len()
+    }
+
     /// Counts launches of one kind in a phase, accepted as far as is known.
     pub fn launched(&mut self, phase: Phase, width: u64, id: KindId, count: u64) {
         *self.counts.entry((phase, width, id)).or_default() += count;
@@ -162,7 +198,7 @@ impl Tally {
     pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
         if let Some(from) = unpacked.next(id, known) {
-            // Without extents: a prompt of another length is not a new kind.
+            // The extents are left out, so that a prompt of another length is not a new kind.
             let by = match &known.kind.name {
                 Name::Call(call) => call.clone(),
                 _ => known.family().key().to_owned(),

@@ -16,9 +16,30 @@ pub struct Flow {
     /// The device time of pending launches, if known.
     took: HashMap<KindId, Took>,
     unpacked: Unpacked,
+    /// The evaluation in progress was not seen from its beginning.
+    torn: bool,
 }
 
 impl Flow {
+    /// Launches are not seen for a while: the evaluation before and the one after are known only in part, and count
+    /// for nothing.
+    pub fn tear(&mut self) {
+        self.pending.clear();
+        self.took.clear();
+        self.unpacked = Unpacked::default();
+        self.torn = true;
+    }
+
+    /// Whether the launches so far are a part of an evaluation; they are dropped.
+    fn drops_part(&mut self) -> bool {
+        let torn = std::mem::take(&mut self.torn);
+        if torn {
+            self.pending.clear();
+            self.took.clear();
+        }
+        torn
+    }
+
     /// A launch or call. `graph` is the capture that it is part of, 0 for none; `status` is its return value, 0 if
     /// accepted.
     pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
@@ -66,6 +87,9 @@ impl Flow {
 
     /// The host read a result back: the evaluation ends here.
     pub fn readback(&mut self, tally: &mut Tally) {
+        if self.drops_part() {
+            return;
+        }
         if !self.pending.is_empty() {
             let (phase, width) = tally.phase_of(self.pending.keys());
             let process = self.pending.keys().next().and_then(|kind| tally.get(*kind)).map_or(0, |kind| kind.process);
@@ -82,6 +106,9 @@ impl Flow {
     /// The program waited, and it is unknown whether an evaluation ended. The launches count for the phase that their
     /// widths show, but for no token.
     pub fn pause(&mut self, tally: &mut Tally) {
+        if self.drops_part() {
+            return;
+        }
         let (phase, width) = tally.phase_of(self.pending.keys());
         for (kind, count) in self.pending.drain() {
             tally.launched(phase, width, kind, count);
@@ -129,6 +156,9 @@ impl Flow {
 
     /// Counts the launches that still wait. They may be half an evaluation, so they count for no token.
     pub fn finish(&mut self, tally: &mut Tally) {
+        if self.drops_part() {
+            return;
+        }
         let (phase, width) = tally.phase_of(self.pending.keys());
         for (kind, count) in self.pending.drain() {
             tally.launched(phase, width, kind, count);
@@ -166,6 +196,23 @@ mod tests {
         assert_eq!((tally.launches(), tally.calls(), tally.rejections()), (1, 0, 4));
         assert_eq!(flow.take_back(&mut tally, kind, 9), 1);
         assert_eq!(tally.launches(), 0);
+    }
+
+    /// A sample begins and ends in the middle of an evaluation: only whole ones count.
+    #[test]
+    fn a_torn_evaluation_counts_for_nothing() {
+        let mut tally = Tally::default();
+        let kind = tally.kind(&Kind::kernel(Name::Unnamed(1), "hipLaunchKernel"));
+        let mut flow = Flow::default();
+        flow.tear();
+        for launches in [1, 2, 3] {
+            flow.launch_often(&mut tally, kind, launches);
+            flow.readback(&mut tally);
+        }
+        flow.launch_often(&mut tally, kind, 7);
+        flow.tear();
+        flow.finish(&mut tally);
+        assert_eq!(tally.launches(), 5, "the first and the last were seen in part");
     }
 
     #[test]

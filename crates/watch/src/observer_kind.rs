@@ -10,7 +10,7 @@ say::named! {
     pub enum ObserverKind: name {
         /// Probes that BPF reads.
         Uprobe = "uprobe",
-        /// The same probes, without BPF.
+        /// Uprobes through perf events, without BPF.
         Perf = "perf",
         Preload = "preload",
         /// The whichkernel Vulkan layer in the program.

@@ -129,7 +129,7 @@ fn gaps_of(found: &Lines, captured: u64, replays: u64, tally: &mut Tally) -> Vec
     tally.lost = lost;
     tally.unknown_replays = told(|end| end.unknown_replays);
     for missed in found.ends.iter().flat_map(|end| &end.gaps) {
-        // A gap with an unknown word counts as the worst one.
+        // A gap of an unknown kind counts as the worst kind.
         let open = Open::ALL.iter().copied().find(|open| open.key() == missed.open).unwrap_or(Open::Launches);
         gaps.push(Gap::Told { open, what: missed.what.clone(), why: missed.why.clone() }.times(missed.count));
     }

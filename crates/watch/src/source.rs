@@ -115,7 +115,7 @@ say::worded! { NothingInView {
 pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
     match pids.len() {
         0 => say!("view-of-none", calls),
-        count => say!("view-of-processes", calls, count, pids = pids.join(", ")),
+        count => say!("view-of-processes", calls, count, pids),
     }
 }
 

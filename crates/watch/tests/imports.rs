@@ -276,7 +276,7 @@ fn what_is_no_profile_is_said() {
     assert!(read(Path::new("x"), b"hello", HASH).is_none());
 }
 
-/// Reading each of them would never end, or fill the memory.
+/// Reading any of these files would never end, or fill the memory.
 #[test]
 fn files_without_an_end_are_refused() {
     let home = tempfile::tempdir().expect("a directory");

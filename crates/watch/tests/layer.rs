@@ -22,7 +22,7 @@ struct Watched {
     ended: Ended,
     /// Every dispatch in order: pipeline, groups, push constants.
     each: Vec<(String, [u32; 3], Vec<u8>)>,
-    /// The device time of each.
+    /// The device time of each dispatch.
     took: Vec<Option<u64>>,
 }
 
@@ -212,7 +212,7 @@ fn a_program_that_computes_elsewhere_dispatches_nothing() {
     let watched = watch(command);
     assert_eq!((watched.ended, watched.tally.launches()), (Ended::Code(0), 0));
     assert_eq!(watched.account.device, DeviceKind::None);
-    // Also a program without Vulkan.
+    // A program without Vulkan dispatches nothing either.
     let watched = self::watch(Command::new("true"));
     assert_eq!(watched.account.canary, Canary::None);
     assert!(watched.account.gaps.iter().any(|unseen| unseen.gap == Gap::NobodyOpenedVulkan));
@@ -445,7 +445,7 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (7, 1, Some(6)));
     assert!(watched.took[..6].iter().all(Option::is_none) && watched.took[6].is_some(), "{:?}", watched.took);
     assert!(watched.blind("secondary"), "{:?}", watched.account.gaps);
-    // Submitted twice before a wait: the second overwrote the first.
+    // A buffer that was submitted twice before a wait: the second submission overwrote the times of the first.
     let watched = watch_timed(dispatches(&stage, "twice"));
     assert_eq!(watched.took.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, true]);
     assert_eq!((watched.gap(&Gap::Untimed), watched.account.ended), (Some(2), true));
@@ -453,7 +453,7 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     let watched = watch_timed(losing(&stage, &["again"], &[("UNTIMED", "1")]));
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (10, 0, Some(10)));
     assert!(watched.blind("a queue that writes none") && watched.account.ended, "{:?}", watched.account.gaps);
-    // No wait, and a lost device.
+    // Dispatches without a wait, and dispatches on a lost device, have no time.
     let watched = watch_timed(dispatches(&stage, "unwaited"));
     assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, Some(4)));
     let watched = watch_timed(losing(&stage, &["lost"], &[("LOSE", "wait"), ("LOSE_AT", "2")]));

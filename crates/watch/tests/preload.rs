@@ -16,7 +16,7 @@ struct Launcher {
 impl Launcher {
     fn new() -> Launcher {
         let home = tempfile::tempdir().expect("a directory");
-        // Another user must be able to start it.
+        // Another user must be able to start the launcher.
         std::fs::set_permissions(home.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("open");
         std::fs::write(home.path().join("libamdhip64.so.6"), embedded_shims::NULLGPU_6).expect("written");
         let program = home.path().join("launcher");
@@ -259,7 +259,7 @@ fn a_process_that_is_killed_leaves_what_it_recorded() {
         until grep -q ready "$WHICHKERNEL_DRYRUN/said"; do kill -0 $p || exit 9; done; kill -9 $p; wait $p; true"#;
     let outcome = script(&launcher, text, &[]);
     let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
-    // It died between the two records of one launch.
+    // The process was killed between the two records of one launch.
     let (own, seen) = (launches(own), launches(seen));
     assert!(own > 30_000 && own - seen <= 1, "{own} {seen}");
 }

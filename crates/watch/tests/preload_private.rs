@@ -84,11 +84,11 @@ fn what_a_killed_session_left_is_swept_and_nothing_else() {
     let base = tempfile::tempdir().expect("a directory");
     let at = |name: &str| base.path().join(name);
     let alive = SessionDir::new("watch", base.path()).expect("a directory");
-    // No process has such an id.
+    // No process has this id.
     let dead = at("whichkernel-watch-4194999-abc");
     fs::create_dir_all(dead.join("inner")).expect("made");
     fs::write(dead.join("inner/seen.4194999.0"), "x").expect("written");
-    // Its program is still running.
+    // The program of this session is still running.
     let orphaned = at("whichkernel-watch-4194999-def");
     fs::create_dir_all(orphaned.join("inner")).expect("made");
     fs::write(orphaned.join(format!("inner/seen.{}.0", std::process::id())), "x").expect("written");
@@ -139,7 +139,7 @@ fn a_program_of_musl_and_a_script_for_one_are_refused() {
     fs::write(&source, "int main(void) { return 0; }").expect("written");
     let made = Command::new("musl-gcc").arg("-o").arg(&program).arg(&source).output().expect("musl-gcc");
     assert!(made.status.success(), "{made:?}");
-    // With the shim in its environment, it does not start.
+    // The program does not start with the shim in its environment.
     let session = Session::new(None).expect("a session");
     assert!(
         !Command::new(&program).envs(session.environment()).stderr(Stdio::null()).status().expect("a run").success()

@@ -149,7 +149,7 @@ fn gpu_target(title: &str) -> String {
     card(title, &Nowhere).map_or_else(|_| title.to_owned(), |device| device.target)
 }
 
-/// The version behind the typed one.
+/// The full name and date of the version that the user typed.
 fn means(known: &Known) -> String {
     match known {
         Known::Exact(table) if table.date.is_empty() => format!("{} · {}", table.source, table.version),
@@ -277,7 +277,7 @@ mod tests {
         assert!(bad.fields.kind.error.is_none() && bad.fields.version.error.is_none());
         let model = asked("4090", "llama3.1:8b", "1", "newest");
         assert!(model.fields.kind.error.expect("an error").en.contains("ollama show llama3.1:8b"));
-        // In no table, although the card is known.
+        // The card is known, but no table has its target.
         assert!(asked("p100", "Q4_K", "1", "newest").fields.gpu.error.expect("an error").en.contains("sm_60"));
     }
 }

@@ -1,4 +1,4 @@
-//! A file on the second page: does it have code for a card, what else is in it, its kernels, its instructions.
+//! A file on the second page: whether it has code for a card, its other contents, its kernels and its instructions.
 
 use crate::said::{Said, both, message};
 use crate::{catalog, model};
@@ -216,7 +216,7 @@ impl Opened {
         })
     }
 
-    /// The same sentence as under the overview of the command line.
+    /// The sentence that the command line shows under its overview.
     fn completeness(&self, whole: &Conclusion, lang: &say::Lang) -> String {
         if whole.word() == Word::Yes {
             let key = if self.report.searched_spirv { "inspect-complete" } else { "inspect-complete-machine-code" };

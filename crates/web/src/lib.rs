@@ -1,9 +1,9 @@
 //! The answers of `explain`, `inspect` and `isa` for the web page: a question as JSON in, an answer as JSON out.
 //!
-//! The text under `json` is byte for byte the text that the command line prints with `--format json`. Everything else
-//! is what the page draws: sentences in both languages and the choices for other cards and versions. No I/O: the page
-//! reads the file for [`ask`] through [`ReadAt`](codeobject::ReadAt). Compiled for wasm32, the module has the C interface
-//! of `abi.rs`.
+//! The text under `json` is byte for byte the text that the command line prints with `--format json`. The other fields
+//! are for the page to draw: sentences in both languages and the choices for other cards and versions. No I/O: the page
+//! reads the file for [`ask`] through [`ReadAt`](codeobject::ReadAt). Compiled for wasm32, the module has the C
+//! interface of `abi.rs`.
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
 
 #[cfg(target_arch = "wasm32")]

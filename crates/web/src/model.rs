@@ -23,7 +23,7 @@ pub struct About {
     verdict: Said,
     detail: Said,
     card: Option<String>,
-    /// For the first page: what the header states, otherwise the type of most of the weights.
+    /// For the first page: the type that the header states, otherwise the type of most of the weights.
     main_type: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! HIP against Vulkan for one card: runs both dry runs and shows them side by side, for `diff rocm vulkan` and `explain
-//! --backend both`.
+//! Compares HIP with Vulkan on one card: runs both dry runs and shows them side by side, for `diff rocm vulkan` and
+//! `explain --backend both`.
 
 use crate::asked::dry::{progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
@@ -22,7 +22,7 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// None if the words are not one of each.
+    /// None unless one word names HIP and the other Vulkan.
     pub fn parse(a: &str, b: &str) -> Option<Sides> {
         let split = |word: &str| match word.split_once('=') {
             Some((name, runtime)) => (name.to_ascii_lowercase(), Some(runtime.to_owned())),
@@ -74,7 +74,7 @@ fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> say::Result
     let find = |side: &Option<String>| RunRoot::find(side.as_deref().unwrap_or(question.runtime));
     let (hip_place, vulkan_place) = (find(&sides.hip)?, find(&sides.vulkan)?);
     let vulkan_card = VulkanCard::find(question.gpu)?;
-    // The stand-in's own names are not HIP cards; their targets are.
+    // HIP does not know the stand-in's own card names, so the card's target is tried next.
     let profile = gpu::find(question.gpu).or_else(|_| gpu::find(vulkan_card.target))?;
     let card = Card { given: question.gpu.to_owned(), profile, overridden: None };
     let plan = Plan::new(&hip_place, card, false, false, None)?;

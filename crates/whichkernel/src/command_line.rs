@@ -2,8 +2,8 @@
 
 use crate::context::Global;
 use crate::verbs::{
-    atlas, check, completions, diff, doctor, dryrun, explain, fleet, history, inspect, investigate, isa, ledger, man,
-    map, mcp, probe, report, runtime, schema, skeleton, source, watch, why,
+    agent, atlas, check, completions, diff, doctor, dryrun, explain, fleet, history, inspect, investigate, isa, ledger,
+    man, map, mcp, probe, report, runtime, schema, skeleton, source, watch, why,
 };
 use clap::{Parser, Subcommand};
 
@@ -19,6 +19,12 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Count the GPU kernel launches of every process of this machine, and serve them as metrics
+    ///
+    /// Runs until Ctrl-C or SIGTERM, with little overhead. Launches are counted in the Linux kernel all the time. Their order, and with it
+    /// phases and fallbacks, is seen in samples, as many as fit into the given share of a core. No code enters a process. Needs CAP_BPF
+    /// and CAP_PERFMON, and for processes of other users CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE.
+    Agent(agent::Args),
     /// Evaluate every release of a clone, and write a static site, CSV files and decision tables; an interrupted run can be continued
     Atlas(atlas::Args),
     /// Grade the claims of an investigation from the ledger
@@ -69,7 +75,8 @@ pub enum Verb {
     Why(why::Args),
 }
 
-/// With commit, date and target if `cargo xtask dist` built this program; a plain build has no such variable, and needs no git.
+/// Includes commit, date and target if `cargo xtask dist` built this program. A plain build lacks this variable, so it
+/// needs no git.
 fn version() -> String {
     let own = env!("CARGO_PKG_VERSION");
     option_env!("WHICHKERNEL_BUILD").map_or_else(|| own.to_owned(), |build| format!("{own} ({build})"))

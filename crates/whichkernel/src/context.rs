@@ -104,7 +104,7 @@ impl Context {
         self.print_linked(text, &[])
     }
 
-    /// The same with links in its content, if the terminal supports them.
+    /// Like [`Self::print`], with links in the text if the terminal supports them.
     pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> say::Result<()> {
         let text = report::guarded(text, self.color || self.width.is_some());
         let text = if self.links { Cow::Owned(crate::links::laid_over(&text, links)) } else { text };
@@ -126,7 +126,7 @@ impl Context {
         io::stdout().lock()
     }
 
-    /// Whether part of the answer was already printed: then no error may follow it on standard output.
+    /// Whether part of the answer was already printed. No error may then follow it on standard output.
     pub fn has_printed(&self) -> bool {
         self.printed.load(Ordering::Relaxed)
     }

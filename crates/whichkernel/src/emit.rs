@@ -62,7 +62,7 @@ impl Context {
 }
 
 /// A command failed. With `--format json`, this is printed on standard output if nothing was printed yet. The same
-/// sentence is always on standard error.
+/// message is always printed on standard error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Failure {
     /// The error message, as printed on standard error.

@@ -4,8 +4,8 @@ use report::wrap;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
-/// Breaks the lines that are wider than the terminal, and indents what follows by two more columns. Coloured lines are
-/// broken at spaces only.
+/// Breaks lines that are wider than the terminal, and indents the continuation by two more columns. Coloured lines are
+/// broken only at spaces.
 pub fn fit(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width.filter(|width| *width >= 20 && text.lines().any(|line| visible(line) > *width)) else {
         return Cow::Borrowed(text);
@@ -14,14 +14,14 @@ pub fn fit(text: &str, width: Option<usize>) -> Cow<'_, str> {
     for line in text.split_inclusive('\n') {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
         let indent = body.len() - body.trim_start_matches(' ').len();
-        // A path that is longer than any line stays where it is: it could not be copied otherwise.
+        // A path that is longer than the line is not broken, because it could not be copied otherwise.
         let unbreakable = |word: &str| word.is_ascii() && visible(word) + indent + 2 > width;
         if visible(body) <= width || body.split(' ').any(unbreakable) {
             out.push_str(line);
             continue;
         }
         let indent = if indent + 2 > width / 2 { 0 } else { indent };
-        // The first line has two more columns than the others; breaking it as early as them keeps this simple.
+        // The first line has room for two more columns, but is broken at the same width to keep this simple.
         let room = width - indent - 2;
         for (at, part) in unbroken(body.trim_start_matches(' '), room).iter().enumerate() {
             if at > 0 {

@@ -1,6 +1,6 @@
-//! The command line: one file per verb, each thin.
+//! The command line. Each verb is one file or folder with little code of its own.
 #![forbid(unsafe_code)]
-// Both panic if the reader closed the pipe; `Context::print` and `context::tell` do not.
+// The print macros panic if the reader closed the pipe; `Context::print` and `context::tell` do not.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use sys::support::{Need, missing};
 pub fn check(verb: Option<&Verb>) -> say::Result<()> {
     let (need, verb, because, instead) = match verb {
         None => (Need::Linux, "whichkernel", key!("command-because-machine"), key!("command-instead-explain")),
+        Some(Verb::Agent(args)) if args.print.is_none() => {
+            (Need::Shims, "whichkernel agent", key!("command-because-probes"), key!("command-instead-read"))
+        }
         Some(Verb::Doctor(_)) => {
             (Need::Linux, "whichkernel doctor", key!("command-because-machine"), key!("command-instead-inspect"))
         }
@@ -45,7 +48,7 @@ pub fn check(verb: Option<&Verb>) -> say::Result<()> {
     needs(need, verb, because, instead)
 }
 
-/// The same for a part of a command.
+/// Returns an error if this system lacks `need`.
 fn needs(need: Need, verb: &str, because: Key, instead: Key) -> say::Result<()> {
     match missing(need) {
         None => Ok(()),

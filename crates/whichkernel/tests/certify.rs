@@ -69,7 +69,7 @@ fn a_wrapper_that_breaks_the_program_is_not_certified_and_one_that_does_nothing_
     assert_eq!((verdict(&broken, "ending"), verdict(&broken, "launch mix")), ("differs", "differs"));
 }
 
-/// Programs that launch nothing, or something different every time: that everything else is equal proves nothing.
+/// Programs that launch nothing, or something different in every run. That everything else is equal proves nothing.
 #[test]
 fn where_nobody_could_compare_launches_nothing_is_certified() {
     let home = tempfile::tempdir().expect("a directory");
@@ -158,7 +158,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     let notes = safe["notes"].to_string();
     assert!(notes.contains("libwhichkernel-preload.so"), "its own library is excepted, and that is said: {notes}");
 
-    // Our own shim stays first; the runtime after it is replaced, like a profiler of another release does.
+    // Our own shim stays first. The runtime after it is replaced, as a profiler of another release would do.
     let keep = format!("sh -c 'LD_PRELOAD=${{LD_PRELOAD%%:*}}:{} exec \"$@\"' sh", library.display());
     let (other, ending) = trial.certify(&["--with", &keep], "linger");
     assert_eq!((other["safe"].as_bool(), ending), (Some(false), Ending::Code(1)), "{other}");

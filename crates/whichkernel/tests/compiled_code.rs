@@ -84,7 +84,7 @@ fn a_grid_that_hangs_on_registers_is_known_with_the_code_and_open_without() {
     let Some((open, _)) = asked("gfx1100", None) else { return };
     assert!(open["code"].is_null());
     assert!(
-        attention(&open)["grid_undetermined"].as_str().expect("open").ends_with("depends on its registers"),
+        attention(&open)["grid_undetermined"].as_str().expect("open").ends_with("depends on the kernel's registers"),
         "{open}"
     );
     let (known, _) = asked("gfx1100", Some(&library)).expect("there");

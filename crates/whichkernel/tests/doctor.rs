@@ -105,7 +105,7 @@ fn problems_come_first_with_their_undo_and_strict_fails() {
     let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word}: {text}"));
     assert!(place("HSA_OVERRIDE_GFX_VERSION=11.0.0") < place("Observers"), "{text}");
     assert!(text.contains("UnsetEnvironment=") && text.contains("undo: sudo rm "), "{text}");
-    // Nothing from this machine, on which other programs may be running.
+    // The test uses nothing from this machine, because other programs may be running on it.
     assert!(!text.contains("pid ") && !text.contains("none is running") && !text.contains("systemctl start"), "{text}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
     let strict = command.args(["doctor", "--strict", "--root", &root]).env("LANG", "C").output().unwrap();

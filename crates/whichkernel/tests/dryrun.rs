@@ -206,7 +206,7 @@ fn a_command_is_shown_by_phase_and_its_trace_holds_the_arguments() {
         "Prompts: MMQ (Q4_K)",
         "Tokens:  MMVQ (Q4_K); ",
         "launches per token",
-        "BLAS calls: None in all",
+        "BLAS calls: None in any of the",
         "Nothing is computed",
     ] {
         assert!(verdict.contains(word), "{word}: {said}");
@@ -239,7 +239,7 @@ fn nothing_launched_and_a_killed_program_are_no_confirmation() {
         assert_eq!(output.status.code(), Some(1), "{}", text(&output));
         let said = text(&output);
         assert!(said.contains(sentence) && said.contains("Incomplete"), "{said}");
-        assert!(!said.to_lowercase().contains("confirmed") && !said.contains("None in all"), "{said}");
+        assert!(!said.to_lowercase().contains("confirmed") && !said.contains("None in any of the"), "{said}");
     }
 }
 
@@ -373,4 +373,87 @@ fn a_run_writes_nothing_into_the_users_caches_and_databases() {
             assert!(withheld.contains(&name), "{withheld:?}");
         }
     }
+}
+
+/// One program on several cards: a card compared with itself is the same, two generations differ, and a failed run is
+/// not taken for a difference.
+#[test]
+fn a_program_is_compared_between_cards() {
+    let Some(_) = test_artifacts::need("debian-sid") else { return };
+    let home = tempfile::tempdir().expect("a directory");
+    let model = home.path().join("m.gguf").display().to_string();
+    assert!(run(&["skeleton", "qwen2-0.5b", "-o", &model]).status.success());
+    let bench = ["--", "llama-bench", "-m", &model, "-p", "16", "-n", "1", "-r", "1", "--no-warmup"];
+    let on = |cards: [&str; 2]| {
+        let head = ["diff", cards[0], cards[1], "--runtime", "debian-sid", "--format", "json"];
+        let output = run(&[&head[..], &bench].concat());
+        (output.status.code(), json(&output))
+    };
+    let (code, same) = on(["rx-9070-xt", "rx-9070-xt"]);
+    assert_eq!(code, Some(0), "{same:#}");
+    assert!(same["kernels"].as_array().expect("kernels").len() > 5, "{same:#}");
+    let (code, other) = on(["rx-9070-xt", "rx-580"]);
+    assert_eq!(code, Some(1));
+    let launches = |card: usize| other["cards"][card]["launches"].as_u64().expect("a number");
+    assert!(launches(0) > 20 && launches(1) > 20, "{:#}", other["cards"]);
+    let kernels = other["kernels"].as_array().expect("kernels");
+    for kernel in kernels {
+        let cards: Vec<Vec<Value>> = kernel["cards"].as_array().expect("cards").iter().map(launched).collect();
+        assert_eq!(kernel["same"], cards[0] == cards[1], "{kernel:#}");
+    }
+    let differ = kernels.iter().filter(|kernel| kernel["same"] == false).count();
+    let text =
+        text(&run(
+            &[&["dryrun", "--each", "--gpu", "rx-9070-xt,rx-580", "--runtime", "debian-sid"][..], &bench].concat()
+        ));
+    assert!(text.starts_with(&format!("{differ} of {} kernels differ", kernels.len())), "{text}");
+    let failed = run(&["diff", "h200", "a100", "--", "false"]);
+    assert_ne!(failed.status.code(), Some(0), "{}", self::text(&failed));
+    assert_eq!(run(&["diff", "debian-sid", "debian-sid", "--", "true"]).status.code(), Some(2));
+    assert_eq!(run(&["dryrun", "--each", "--gpu", "h200", "--", "true"]).status.code(), Some(2));
+}
+
+/// The launches of a card without the resources of its code.
+fn launched(card: &Value) -> Vec<Value> {
+    let without = |one: &Value| {
+        let mut one = one.clone();
+        one.as_object_mut().expect("an object").remove("registers");
+        one
+    };
+    card.as_array().expect("launches").iter().map(without).collect()
+}
+
+/// `why --model` says how to make a dry run, then uses the recorded one, and names another model's as such.
+#[test]
+fn why_without_a_server_uses_the_recorded_dry_run() {
+    if test_artifacts::need("debian-sid").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let (ledger, model) = (home.path().join("ledger").display().to_string(), home.path().join("m.gguf"));
+    let (file, other) = (model.display().to_string(), home.path().join("n.gguf").display().to_string());
+    let made = run(&["skeleton", "qwen2-7b", "--type", "Q4_K", "--no-words", "-o", &file]);
+    assert_eq!(made.status.code(), Some(0), "{}", words(&made));
+    std::fs::hard_link(&model, &other).expect("a second name");
+    let why = |file: &str, more: &[&str]| {
+        let ask = ["why", "--model", file, "--gpu", "gfx1100", "--ledger", &ledger];
+        run(&[&ask[..], more].concat())
+    };
+    let before = json(&why(&file, &["--format", "json"]));
+    let next = before["next"].as_str().unwrap_or_default();
+    assert!(before["dry_run"].is_null() && next.starts_with("whichkernel dryrun --gpu"), "{before:#}");
+    assert!(next.ends_with("--record"), "{next}");
+    let ask = ["dryrun", "--gpu", "gfx1100", "--model", &file, "--columns", "1,8,64,512", "--record"];
+    let done = run(&[&ask[..], &["--ledger", &ledger]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", words(&done));
+    let after = json(&why(&file, &["--format", "json"]));
+    let found = &after["dry_run"];
+    assert_eq!((&found["model"], &found["same_model"]), (&"m.gguf".into(), &true.into()), "{found:#}");
+    let paths: Vec<_> = found["rows"].as_array().expect("rows").iter().map(|row| row["columns"].as_u64()).collect();
+    assert_eq!(paths, [1, 8, 64, 512].map(Some), "{found:#}");
+    assert_ne!(after["next"], before["next"], "it was just run");
+    let shown = text(&why(&file, &[]));
+    assert!(shown.contains("Dry run") && shown.contains("of m.gguf in debian-sid"), "{shown}");
+    let foreign = json(&why(&other, &["--format", "json"]));
+    assert_eq!(foreign["dry_run"]["same_model"], false, "{foreign:#}");
 }

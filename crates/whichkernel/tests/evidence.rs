@@ -207,14 +207,14 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     assert_eq!(check(&wrong).status.code(), Some(1));
     let said = out(&check(&wrong));
     assert!(
-        said.contains("Observed instead: ") && said.contains("expected to hold? No: Not true for 1 of 1 claim."),
+        said.contains("Observed instead: ") && said.contains("actually hold? No: Not true for 1 of 1 claim."),
         "{said}"
     );
     // Claims that were not examined yet did not pass.
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
     assert!(
-        unseen.status.code() == Some(1) && out(&unseen).contains("expected to hold? Unknown: 1 without a result."),
+        unseen.status.code() == Some(1) && out(&unseen).contains("actually hold? Unknown: 1 without a result."),
         "{}",
         out(&unseen)
     );

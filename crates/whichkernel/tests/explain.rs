@@ -49,7 +49,7 @@ fn what_people_have_is_understood() {
     assert!(text(&["9070xt", "Q4_K_M", "1"]).contains("Q4_K_M is mostly Q4_K; Q6_K takes the same path"));
 }
 
-/// Thresholds, limits, tiles, lines and versions: programs get what people see.
+/// Programs get the same information as people: thresholds, limits, tiles, lines and versions.
 #[test]
 fn json_has_every_number_that_the_text_shows() {
     let questions: [&[&str]; 8] = [
@@ -90,7 +90,7 @@ fn a_version_without_a_table_is_said_to_be_without() {
     assert_eq!(between["neighbours"][1]["path"], "MMQ");
     assert_eq!(between["conclusion"]["choices"].as_array().unwrap().len(), 2);
     let text = String::from_utf8(explain(&["gfx1201", "290", "b7000"], "200").stdout).unwrap();
-    assert!(text.lines().next().unwrap().contains('|') && text.contains("choose differently"), "{text}");
+    assert!(text.lines().next().unwrap().contains('|') && text.contains("make different choices"), "{text}");
 }
 
 /// Between two releases that choose differently the answer is unknown: no format picks one of them.
@@ -106,7 +106,7 @@ fn every_format_says_the_same_of_a_version_without_a_table() {
     for format in ["csv", "md"] {
         let output = explain(&[&ask[..], &["--format", format]].concat(), "80");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("choose differently"), "{format}: {said}");
+        assert!(said.contains("make different choices"), "{format}: {said}");
         let table = String::from_utf8_lossy(&output.stdout).into_owned();
         let row = |what: &str| table.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
         assert!(row("b7000").contains("BLAS") && row("b7000").contains("MMQ, tile 112"), "{table}");

@@ -44,7 +44,7 @@ fn root_never_runs_the_code_of_a_target() {
     assert!(!yard.was_run_by(0), "investigate ran the target's code as root");
 }
 
-/// Its runtime is in a place that only it can see.
+/// The runtime of the process is in a place that only this process can see.
 #[test]
 fn root_never_runs_the_code_of_a_target_in_another_mount_namespace() {
     let Some(yard) = Yard::new("a hostile runtime in its own mounts") else { return };

@@ -372,7 +372,7 @@ fn strict_passes_only_where_something_serves_and_nothing_was_left_out() {
     place.file("packed/x.whl", b"PK\x03\x04rest");
     place.file("good/lib.so", &library().0);
     assert_eq!(strict("good").0, Some(0));
-    assert!(strict("good").1.contains("Yes: everything in it"), "{}", strict("good").1);
+    assert!(strict("good").1.contains("Yes: everything in the directory"), "{}", strict("good").1);
     assert_eq!((strict("cuda").0, strict("host").0, strict("packed").0), (Some(1), Some(1), Some(2)));
     assert!(strict("cuda").1.contains("No: no file in "), "{}", strict("cuda").1);
     place.file("good/x.whl", b"PK\x03\x04rest");
@@ -562,7 +562,7 @@ fn a_catalog_file_lists_its_solutions_and_says_what_is_for_a_card() {
     assert_eq!((answer["form"].as_str(), code, said.as_str()), (Some("catalog"), 0, ""), "{answer}");
     assert_eq!((&answer["solutions"], &answer["targets"][0]["solutions"]), (&Value::from(1), &Value::from(1)));
     let has = |path: &Path, target: &str| inspect(path, &["--has-target", target]).status.code();
-    // Its solution is for any GPU, if the code is there.
+    // The solution of this file is for any GPU that has the code.
     assert_eq!([has(&leaf, "gfx1201"), has(&leaf, "sm_90")], [Some(2), Some(1)], "a catalog of AMD's library");
     let rows = inspect(&leaf, &["--kernels", "--gpu", "9070xt", "--format", "json"]);
     let rows = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &rows.stdout);

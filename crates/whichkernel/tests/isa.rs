@@ -171,3 +171,46 @@ fn recorded_counts_confirm_an_absence() {
     let mfma = recorded.iter().filter_map(|o| o.fact()).find(|fact| fact.about.get("family") == Some("mfma"));
     assert!(mfma.is_some_and(|fact| fact.value.is_nothing()));
 }
+
+/// A folder for each kernel, as in Triton's cache.
+fn cache(dir: &Path) {
+    use made_files::{GFX1201, Kernel, code_object};
+    for (folder, kernel) in [("AAAA", "add_kernel"), ("BBBB", "dot_kernel"), ("CCCC", "dot_kernel")] {
+        let place = dir.join(folder);
+        std::fs::create_dir(&place).expect("a directory");
+        let code = code_object(GFX1201, Some("amdgcn-amd-amdhsa--gfx1201"), &[Kernel::live(kernel)]);
+        std::fs::write(place.join(format!("{kernel}.hsaco")), code).expect("written");
+        let json = r#"{"target": {"backend": "hip", "arch": "gfx1201", "warp_size": 32}, "shared": 0}"#;
+        std::fs::write(place.join(format!("{kernel}.json")), json).expect("written");
+    }
+}
+
+#[test]
+fn a_filter_passes_over_the_files_of_a_directory_that_it_does_not_match() {
+    let dir = tempfile::tempdir().expect("a directory");
+    cache(dir.path());
+    let all = run(dir.path(), &["--format", "json"]);
+    let answers = |output: &Output| -> serde_json::Value { serde_json::from_slice(&output.stdout).expect("JSON") };
+    assert_eq!(answers(&all)["answers"].as_array().map(Vec::len), Some(3), "{}", text(&all));
+    for args in [["--kernel", "dot_kernel"], ["--list", "dot_kernel"]] {
+        let output = run(dir.path(), &[&args[..], &["--format", "json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(answers(&output)["answers"].as_array().map(Vec::len), Some(2), "{args:?}: {}", text(&output));
+    }
+    let one = run(dir.path(), &["--kernel", "^add_kernel$"]);
+    assert!(one.status.success() && text(&one).contains("AAAA") && !text(&one).contains("BBBB"), "{}", text(&one));
+    let none = run(dir.path(), &["--kernel", "mul_kernel"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert_eq!(none.status.code(), Some(2), "{said}");
+    assert!(said.contains("none of 2 kernels matches mul_kernel"), "{said}");
+    let target = run(dir.path(), &["--target", "gfx942"]);
+    assert_eq!(target.status.code(), Some(2), "{}", text(&target));
+    // A file that can't be read is reported beside those that match.
+    let damaged = dir.path().join("DDDD");
+    std::fs::create_dir(&damaged).expect("a directory");
+    let whole = std::fs::read(dir.path().join("BBBB/dot_kernel.hsaco")).expect("read");
+    std::fs::write(damaged.join("dot_kernel.hsaco"), &whole[..whole.len() / 2]).expect("written");
+    let output = run(dir.path(), &["--kernel", "add_kernel"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("DDDD"), "{}", String::from_utf8_lossy(&output.stderr));
+}

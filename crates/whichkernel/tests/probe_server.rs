@@ -31,7 +31,7 @@ fn model(home: &Path) -> PathBuf {
     made(home, 8, 32)
 }
 
-/// The same with heads that have flash attention kernels.
+/// A model like [`model`], with heads that have flash attention kernels.
 fn wide_model(home: &Path) -> PathBuf {
     made(home, 4, 64)
 }
@@ -134,7 +134,7 @@ fn every_length_is_evaluated_exactly() {
     assert_eq!(lengths, [1, 8, 9, 129, 290, 600]);
     assert_eq!(numbers(&probes[4]["ne11"]), [128, 128, 34]);
     assert_eq!(numbers(&probes[5]["ne11"]), [128, 128, 128, 128, 88]);
-    // Twice each, plus four tokens for the warm-up: the server's own counter agrees.
+    // The server's own counter agrees: every prompt was sent twice, and the warm-up has four tokens.
     assert_eq!(server.processed() - before, 2 * lengths.iter().sum::<u64>() + 4);
     for zone in probes.iter().flat_map(|probe| probe["zones"].as_array().expect("zones")) {
         assert_eq!((&zone["type"], &zone["grade"]), (&Value::from("Q4_0"), &Value::from("inferred")), "{zone}");
@@ -153,8 +153,8 @@ fn every_length_is_evaluated_exactly() {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// Ctrl-C in the middle of a long sweep: the answers so far are there, the ledger is intact, and the exit code says
-/// that it ended early.
+/// Ctrl-C in the middle of a long sweep: the answers so far are printed, the ledger is intact, and the exit code says
+/// that the sweep ended early.
 #[test]
 fn an_interrupted_run_leaves_what_it_has() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -218,7 +218,7 @@ fn a_sweep_with_everything_else() {
     };
     assert!(from_log("layers") && from_log("micro-batch"), "{facts:#?}");
     assert_eq!(probes[0]["batching"]["known"], "log");
-    // It did not run on the card whose rules were used.
+    // The server did not run on the card whose rules were used.
     let checked = tool(&["check", "--ledger", &ledger, "--format", "json"]).output().expect("run");
     let graded = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &checked.stdout);
     let claims = graded["claims"].as_array().expect("claims").iter();
@@ -287,7 +287,7 @@ fn two_lanes_of_one_server() {
     assert!(answer["lanes"][1]["answer"].is_null() && answer["lengths"] == Value::Array(vec![]));
     for (lanes, command, word) in [
         (&["A=X=1", "B="][..], &["x", "{X}"][..], "does not set X"),
-        (&["A="][..], &["x"][..], "specify --lane twice"),
+        (&["A="][..], &["x"][..], "specify --lane at least twice"),
         (&["A=", "B="][..], &["x", "--port", "8080"][..], "{port}"),
     ] {
         let output = run(lanes, command);

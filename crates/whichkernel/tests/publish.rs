@@ -1,4 +1,5 @@
-//! `report --publish`: what a stranger gets to see. Names that were planted in a ledger are on no page, and no link leads nowhere.
+//! `report --publish`: the content that strangers can see. Names that were planted in a ledger appear on no page, and
+//! no link is broken.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -42,7 +43,7 @@ fn pages(dir: &Path) -> Vec<(String, String)> {
 fn a_stranger_sees_no_names_no_empty_pages_and_no_dead_links() {
     let home = tempfile::tempdir().expect("a directory");
     let ledger = planted(home.path());
-    // A report of one's own has the note, and so can this test fail.
+    // The user's own report has the note, which shows that this test can fail.
     let own = home.path().join("own");
     assert!(tool(&ledger, &["report", "field-notes", "--out", &own.display().to_string()]).status.success());
     assert!(pages(&own).iter().any(|(_, text)| text.contains("annplanted")));
@@ -57,7 +58,7 @@ fn a_stranger_sees_no_names_no_empty_pages_and_no_dead_links() {
         assert!(!text.contains("annplanted"), "{name}");
         assert!(!text.contains(&home.path().display().to_string()), "{name}");
         let word = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_';
-        // A host with a short name is no name to search for.
+        // A short host name is not searched for, because other words may contain it.
         assert!(host.len() < 6 || !text.split(word).any(|part| part == host), "{name} names this machine");
     }
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
@@ -83,7 +84,7 @@ fn a_stranger_sees_no_names_no_empty_pages_and_no_dead_links() {
     }
     let picture = std::fs::read(out.join("picture.png")).expect("a picture");
     assert!(picture.starts_with(b"\x89PNG"));
-    // The same again, and into a folder of somebody else's.
+    // Publishing again succeeds, but not into a folder that belongs to something else.
     assert!(tool(&ledger, &words).status.success());
     let other = home.path().join("other");
     std::fs::create_dir(&other).expect("a directory");
@@ -105,7 +106,7 @@ fn what_cannot_be_published_is_said() {
     assert!(url.status.code() == Some(2) && said(&url).contains("https://"), "{}", said(&url));
 }
 
-/// `check` and `report` without a file: this machine's, if there is one, and which one it was.
+/// `check` and `report` without a file use this machine's file if there is one, and say which file they used.
 #[test]
 fn check_without_a_file_says_which_one_it_graded() {
     let home = tempfile::tempdir().expect("a directory");

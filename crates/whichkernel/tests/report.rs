@@ -155,7 +155,7 @@ fn a_lake_is_written_proved_and_found_out() {
     fs::write(&file, bytes).unwrap();
     let altered = place.run("ledger verify --parquet lake");
     let said = String::from_utf8_lossy(&altered.stdout).into_owned();
-    assert!(altered.status.code() == Some(1) && said.contains("'path' differs from its rows"), "{said}");
+    assert!(altered.status.code() == Some(1) && said.contains("'path' does not match its rows"), "{said}");
 }
 
 /// Two concurrent exports while a third process writes rows: the lake always contains one complete export.
@@ -321,7 +321,7 @@ fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     let under_way = |verb: &str| get(&format!("{root}under-way.json")).contains(&format!(r#""verb":"{verb}""#));
     let begin = |line: &str| Served(place.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
-    // It watches a program that waits for input, so that it runs as long as the test needs.
+    // The watch observes a program that waits for input, so that it runs as long as the test needs.
     let mut command = place.command("watch --how preload -- cat");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut watch = Served(command.spawn().unwrap());

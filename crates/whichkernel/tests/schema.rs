@@ -94,7 +94,7 @@ fn a_real_client_of_the_model_context_protocol_is_served() {
     assert_eq!(check[1]["type"], "resource_link");
     assert_eq!(answer(&said["self"])["schema"], "whichkernel.inspect/1");
     assert_eq!(said["doctor"]["isError"], false);
-    // It left nothing behind, not even the ledger that `check` reads.
+    // The server left nothing behind, not even the ledger that `check` reads.
     let left: Vec<_> = std::fs::read_dir(place.path()).expect("the directory").collect();
     assert!(left.is_empty(), "{left:?}");
 }

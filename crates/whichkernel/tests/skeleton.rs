@@ -80,7 +80,7 @@ fn a_mix_is_tensor_by_tensor_what_llama_quantize_makes() {
         assert_eq!(output.status.code(), Some(0), "{}", words(&output));
         file
     };
-    // With all its 80 layers: the last layer has a separate rule.
+    // The model has all its 80 layers, because the last layer has a separate rule.
     let models = MODELS.map(|(shape, mix, _)| (shape, mix, "9"));
     for (shape, mix, layers) in models.into_iter().chain([("llama-3-70b", "Q4_K_M", "0")]) {
         let plain = made(shape, "F16", layers).display().to_string();

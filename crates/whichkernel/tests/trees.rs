@@ -363,12 +363,12 @@ fn an_atlas_goes_on_where_it_was_and_is_the_table_of_each_release() {
     assert_eq!(parquet.rows(), choices.lines().count() - 1, "the same rows as the CSV");
     assert!(matches!(parquet.column("to"), Some(export::parquet::Values::Number(_))));
 
-    // Nothing is evaluated again; an empty release shares the table before.
+    // Nothing is evaluated again: an empty release shares the table of the release before it.
     clone.git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
     clone.git(&["tag", "b3"]);
     let second = run(&words);
     let said = String::from_utf8_lossy(&second.stdout).into_owned();
-    assert!(said.contains("Checked now: 1, evaluated: 0"), "{said}");
+    assert!(said.contains("Checked in this run: 1. Evaluated: 0"), "{said}");
     assert!(read("releases.csv").lines().any(|line| line.starts_with("b3,") && line.contains(",b2,")));
     assert_eq!(read("choices.csv"), choices.replace(",b2,", ",b3,"), "what b2 chose holds up to b3");
 

@@ -1,5 +1,5 @@
-//! `explain vllm`, tuning tables and Triton caches: what needs no vLLM. docs/measurements/vllm.md compares the answers of
-//! a real vLLM with direct calls of its functions.
+//! `explain vllm`, tuning tables and Triton caches: the parts that need no vLLM. docs/measurements/vllm.md compares the
+//! answers of a real vLLM with direct calls of its functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn questions_that_cannot_be_asked_say_why() {
     fails(&["explain", "vllm", &llama, "--gpu", "mi300x", "--env", "NO_VALUE"], None, "NAME=VALUE");
     fails(&["explain", "vllm", &llama, "--gpu", "mi300x", "--with", "torch"], None, "torch cannot be declared");
     fails(&["explain", "vllm", &llama, "--gpu", "mi300x", "--with", "../x"], None, "cannot be declared");
-    // No Python on PATH, and a folder that is no Python environment.
+    // No Python on PATH, and a folder that is not a Python environment.
     fails(&["explain", "vllm", &llama, "--gpu", "mi300x"], Some(dir.path()), "python3 cannot be run");
     let folder = dir.path().display().to_string();
     fails(&["explain", "vllm", &llama, "--gpu", "mi300x", "--runtime", &folder], None, "cannot be run");

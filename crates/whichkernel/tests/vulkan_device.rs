@@ -74,7 +74,7 @@ fn a_card_that_is_played_gets_the_answer_of_its_name() {
     let (tree, file) = (tree.display().to_string(), format!("{FILES}/navi21.json"));
     let [map, _, diff, ..] = verbs(&file, &tree);
     let done = run(&diff);
-    assert!(done.status.success() && said(&done).contains("The same in the one cell"), "{}", said(&done));
+    assert!(done.status.success() && said(&done).contains("The same in the only cell"), "{}", said(&done));
     let done = run(&map);
     assert!(done.status.success() && said(&done).contains("RADV NAVI21"), "{}", said(&done));
 }

@@ -200,7 +200,7 @@ fn what_is_not_there_is_said() {
     for (words, part) in [
         (&["watch"][..], "nothing to watch"),
         (&["watch", "--pid", "4194304"][..], "no process 4194304"),
-        (&["watch", "--name", "no-such-program-here"][..], "no process is called"),
+        (&["watch", "--name", "no-such-program-here"][..], "no process has the name"),
         (&["watch", "--read", "/nonexistent"][..], "/nonexistent"),
         (&["watch", "--pid", "1", "--url", "nowhere"][..], "nowhere is not an address"),
         // Options that a recorded file cannot serve are refused, not ignored.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use test_artifacts::Tmux;
 use unicode_width::UnicodeWidthStr;
 
-/// A name that would clear the screen and set the title, if a terminal obeyed it.
+/// A name that would clear the screen and set the title if the terminal interpreted it.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}";
 
 /// Keeps the server busy until it is dropped.
@@ -81,7 +81,7 @@ fn a_server_is_watched_live_and_dies() {
         row.split_whitespace().rev().nth(1)?.replace(',', "").parse::<f64>().ok()
     };
     tmux.until("a speed", |screen| speed(screen).is_some_and(|speed| speed > 0.0));
-    // The model's name is shown and not obeyed.
+    // The model's name is shown as text and not interpreted.
     tmux.until("the server", |screen| screen.contains("claims: ") && screen.contains("llama-server  \\u001b"));
     assert_ne!(tmux.title(), "owned");
 

@@ -140,7 +140,7 @@ fn a_file_speaks_for_another_host() {
     let output = watch(home.path(), &["--read", &csv, "--record", "--ledger", &ledger]);
     let said = text(&output.stdout);
     assert!(said.contains("Rung: Completed, according to the file (device: gfx1201)"), "{said}");
-    // It does not answer a claim about this machine, but one about any machine.
+    // An imported profile does not answer a claim about this machine, but it answers a claim about any machine.
     for (host, open) in [("", true), ("scope = { host = \"*\" }\n", false)] {
         let file = home.path().join("claims.toml");
         let claims = format!(

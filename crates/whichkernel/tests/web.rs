@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The page, made once. `cargo xtask web` brings its compiler, and says why if it can't.
+/// Builds the page once. `cargo xtask web` provides its compiler, or says why it can't.
 fn page() -> Option<&'static Path> {
     static PAGE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     test_artifacts::program("chromium", "apt-get install chromium")?;
@@ -37,7 +37,7 @@ fn address(page: &Path, name: &str) -> String {
     format!("file://{}/{name}", page.display())
 }
 
-/// What this program prints, in the folder of the file, so that both name it alike.
+/// The output of this program, run in the folder of the file, so that both use the same name for it.
 fn printed(dir: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
     let done = command.current_dir(dir).args(args).args(["--format", "json"]).env("LANG", "C").output().unwrap();
@@ -48,7 +48,7 @@ fn ask(browser: &mut Browser, request: &Value) -> Value {
     browser.eval(&format!("wk.ask({request})"))
 }
 
-/// Where two texts part, for a failure that can be read.
+/// The position at which two texts differ, for a readable failure.
 fn same(what: &str, page: &Value, program: &str) {
     let page = page.as_str().unwrap_or_else(|| panic!("{what}: {page}"));
     let at = page.bytes().zip(program.bytes()).position(|(a, b)| a != b).unwrap_or(page.len().min(program.len()));
@@ -90,7 +90,7 @@ fn the_page_explains_as_the_program_does() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// Opens a file as a person would, and compares everything that the page got with what this program prints.
+/// Opens a file as a user would, and compares everything that the page received with the output of this program.
 fn compare(browser: &mut Browser, file: &Path, gpu: &str, page: &Path) {
     let name = file.file_name().unwrap().to_str().unwrap();
     let dir = file.parent().unwrap();
@@ -132,7 +132,7 @@ fn the_page_reads_files_as_the_program_does() {
         let file = wheel.join(format!("bitsandbytes/libbitsandbytes_{file}.so"));
         compare(&mut browser, &file, gpu, page);
     }
-    // Cut off in the middle, of no known kind, and empty.
+    // Files that are truncated, of an unknown kind, and empty.
     let whole = std::fs::read(wheel.join("bitsandbytes/libbitsandbytes_rocm72.so")).unwrap();
     compare(&mut browser, &put("cut.so", &whole[..whole.len() / 2]), "rx-9070-xt", page);
     compare(&mut browser, &put("<b>notes.txt", b"# not a program\n"), "rx-9070-xt", page);
@@ -210,7 +210,7 @@ fn catalogs_are_listed_and_packages_are_refused_by_name() {
         assert_eq!(answer["kind"], "package", "{name}: {answer}");
         assert!(shown.contains(kind), "{name}: {shown}");
     }
-    // Cut off: an error instead of an empty list.
+    // A truncated file gives an error instead of an empty list.
     let cut = put("cut.dat", &std::fs::read(corpus.join("leaf")).unwrap()[..200]);
     let (answer, _) = opened(&mut browser, page, &cut);
     assert!(answer["error"]["ja"].as_str().is_some_and(|why| !why.is_empty()), "{answer}");
@@ -270,7 +270,7 @@ impl serve::Pages for Folder {
     }
 }
 
-/// From a server, the module is fetched instead of read from a script; a link brings the whole question.
+/// From a server, the module is fetched instead of read from a script; a link contains the whole question.
 #[test]
 fn a_link_reproduces_the_question() {
     let Some(page) = page() else { return };
@@ -286,7 +286,7 @@ fn a_link_reproduces_the_question() {
             browser.until("document.body.dataset.answered === '1'");
             let shown = "[document.querySelector('#path b').textContent, document.querySelector('#f-gpu').value, document.querySelector('#f-version').value]";
             assert_eq!(browser.eval(shown), json!(["MMVQ", "RTX 4090", "b9000"]));
-            // The keyboard alone: change a field, leave it, and the address has the new question.
+            // With the keyboard alone, a field is changed and left; the address then has the new question.
             browser.eval("document.querySelector('#f-tokens').focus(); document.querySelector('#f-tokens').value = '64'; document.querySelector('#f-tokens').blur(); document.querySelector('#f-tokens').dispatchEvent(new Event('change'))");
             browser.until(
                 "document.querySelector('#path b').textContent === 'MMQ' && location.hash.includes('tokens=64')",

@@ -78,7 +78,7 @@ pub struct Cache<'a> {
     pub tokens: u64,
 }
 
-fn input(name: &'static str, value: f64, unit: &'static str, origin: impl Into<String>) -> Input {
+pub(crate) fn input(name: &'static str, value: f64, unit: &'static str, origin: impl Into<String>) -> Input {
     Input { name, value, unit, origin: origin.into() }
 }
 
@@ -158,6 +158,7 @@ mod tests {
             kv_elements: Some(2048),
             window: None,
             head: Some(128),
+            heads: Some(32),
             experts: None,
         }
     }

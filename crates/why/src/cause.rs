@@ -105,6 +105,8 @@ impl Seen {
 pub enum Cost {
     /// Computed from two bounds in tokens per second: with the cause and without it.
     Computed { phase: Phase, at_most: f64, instead_of: f64, inputs: Vec<Input> },
+    /// A range: with the cause the bound is `low` at worst and `high` at best; without it, `instead_of`.
+    Between { phase: Phase, low: f64, high: f64, instead_of: f64, inputs: Vec<Input> },
     No {
         /// The cost in words, if more is known than "unknown".
         #[serde(serialize_with = "maybe")]
@@ -122,11 +124,20 @@ impl Cost {
         Cost::No { says: Some(message) }
     }
 
-    /// The slowdown factor, if it is known.
+    /// The smallest slowdown factor, if it is known.
     pub fn factor(&self) -> Option<f64> {
         match self {
             Cost::Computed { at_most, instead_of, .. } => Some(instead_of / at_most),
+            Cost::Between { high, instead_of, .. } => Some(instead_of / high),
             Cost::No { .. } => None,
+        }
+    }
+
+    /// The largest slowdown factor, if it is known.
+    pub fn worst(&self) -> Option<f64> {
+        match self {
+            Cost::Between { low, instead_of, .. } => Some(instead_of / low),
+            _ => self.factor(),
         }
     }
 }

@@ -110,7 +110,7 @@ pub struct Census {
     /// The kernel's variants for this card, and how many of them are stubs.
     pub kernels: u64,
     pub stubs: u64,
-    /// Matrix instructions in all of them.
+    /// Matrix instructions in all variants.
     pub matrix: u64,
 }
 

@@ -15,7 +15,7 @@ pub struct FixRun {
     pub undo: String,
     /// The speeds without the fix and with it.
     pub compared: Vec<Compared>,
-    /// The error.
+    /// The error, if the fix or its measurement failed.
     #[serde(serialize_with = "maybe")]
     #[schemars(with = "Option<String>")]
     pub failed: Option<Message>,

@@ -9,6 +9,7 @@
 pub mod bound;
 pub mod cause;
 pub mod checks;
+pub mod dry_run;
 pub mod facts;
 pub mod fix_run;
 pub mod fixes;
@@ -19,9 +20,10 @@ mod sure;
 pub mod verdict;
 
 pub use cause::{Cause, Change, Cost, Fix, Id, Phase, Seen};
+pub use dry_run::DryRun;
 pub use facts::{Card, Facts, Known, Rules, Server, State};
 pub use fix_run::FixRun;
 pub use model::Model;
-pub use speed::{ANSWER, Now, PROMPT, Speed};
+pub use speed::{ANSWER, Now, PROMPT, RUNS, Speed};
 pub use sure::Sure;
 pub use verdict::{Answer, Asked, Says};

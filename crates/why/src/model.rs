@@ -22,6 +22,8 @@ pub struct Model {
     pub window: Option<u64>,
     /// Elements of one attention head.
     pub head: Option<u64>,
+    /// Attention heads (of the queries) of one layer; None if the header does not state one number for all layers.
+    pub heads: Option<u64>,
     pub experts: Option<(u64, u64)>,
 }
 
@@ -53,6 +55,7 @@ impl Model {
             kv_elements: kv_elements(file),
             window: hyper("attention.sliding_window"),
             head: head(file),
+            heads: hyper("attention.head_count"),
             experts,
         }
     }

@@ -10,6 +10,8 @@ use serde::Serialize;
 /// The lengths of the prompt and the answer that `why` requests.
 pub const PROMPT: u64 = 512;
 pub const ANSWER: u64 = 64;
+/// The number of requests; a speed from fewer is not a measurement.
+pub const RUNS: u64 = 3;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Speed {
@@ -75,7 +77,7 @@ pub fn on_card(facts: &Facts, card: &Card) -> Result<Limit, Message> {
 }
 
 /// A GPU without its own memory reads the system's memory.
-fn memory_of(facts: &Facts, card: &Card) -> Result<Memory, Message> {
+pub(crate) fn memory_of(facts: &Facts, card: &Card) -> Result<Memory, Message> {
     let own = card.limits.as_ref().and_then(|limits| limits.bandwidth.as_ref()).map(Memory::from);
     match (own, card.integrated) {
         (Some(memory), _) => Ok(memory),
@@ -118,7 +120,7 @@ pub fn split(facts: &Facts, layers: u64) -> Option<(f64, bool)> {
 }
 
 /// The bound of the units that the path for long prompts uses.
-fn prefill_limit(facts: &Facts) -> Result<Limit, Message> {
+pub(crate) fn prefill_limit(facts: &Facts) -> Result<Limit, Message> {
     let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
     let no_card = facts.cards_seen && facts.cards.is_empty();
     if facts.on_cpu() == Some(true) || (no_card && facts.server.is_some()) {

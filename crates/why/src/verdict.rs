@@ -1,9 +1,9 @@
 //! The answer: the verdict first, then speed, causes, passed checks, and checks that were not made.
 
-use crate::cause::{Cause, Id, Phase, english, maybe};
+use crate::cause::{Cause, Cost, Id, Phase, english, maybe};
 use crate::checks::{Outcome, check, gib};
 use crate::facts::Facts;
-use crate::speed::{Now, Speed, speeds};
+use crate::speed::{Now, RUNS, Speed, speeds};
 use crate::sure::Sure;
 use evidence::{Grade, Rung};
 use say::shell::CommandLine;
@@ -32,6 +32,8 @@ pub struct Answer {
     pub paths: Vec<PathRow>,
     /// Without a server: the contexts that fit into the card's memory.
     pub memory: Option<MemoryPlan>,
+    /// Without a server: what a recorded dry run of this card and type selected.
+    pub dry_run: Option<crate::DryRun>,
     /// The plan or the result of `--fix`.
     pub fix_run: Option<crate::FixRun>,
     /// A command to run next.
@@ -43,10 +45,18 @@ impl answer::Answer for Answer {
 }
 
 /// Tokens of each request: evaluated and requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Asked {
     pub prompt: u64,
     pub answer: u64,
+    /// The number of requests that were planned.
+    pub requests: u64,
+    /// How many of them were answered with a speed.
+    pub answered: u64,
+    /// Why the others have none.
+    #[serde(serialize_with = "maybe")]
+    #[schemars(with = "Option<String>")]
+    pub failed: Option<Message>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -133,6 +143,8 @@ pub struct MemoryPlan {
 
 /// A cause explains a slow server by itself if it lowers the bound by at least this factor.
 const FAR: f64 = 1.5;
+/// A computed cost below this factor explains nothing.
+const NEAR: f64 = 1.05;
 
 impl Answer {
     /// Checks every cause. `measured`: decode and prefill; `unmeasured`: why nothing was measured.
@@ -164,6 +176,7 @@ impl Answer {
             not_applicable,
             paths,
             memory,
+            dry_run: None,
             fix_run: None,
             next: None,
         };
@@ -176,10 +189,20 @@ impl Answer {
     }
 }
 
-/// The most expensive cause first; causes of unknown cost in the order of the list.
+/// The most expensive cause first. Among causes without a certain cost, those that keep the model off the card come
+/// first, then those with the highest possible cost, then the order of the list.
 fn ordered(mut causes: Vec<Cause>) -> Vec<Cause> {
-    let factor = |cause: &Cause| cause.cost.factor().unwrap_or(0.0);
-    causes.sort_by(|a, b| factor(b).total_cmp(&factor(a)).then(a.id.cmp(&b.id)));
+    let certain = |cause: &Cause| cause.cost.factor().filter(|factor| *factor >= NEAR).unwrap_or(0.0);
+    let possible = |cause: &Cause| match cause.id > Id::MissingTarget {
+        true => cause.cost.worst().unwrap_or(0.0),
+        false => f64::INFINITY,
+    };
+    let rank = |cause: &Cause| [certain(cause), possible(cause)];
+    let higher = |a: &Cause, b: &Cause| {
+        let ([certain_a, possible_a], [certain_b, possible_b]) = (rank(a), rank(b));
+        certain_b.total_cmp(&certain_a).then(possible_b.total_cmp(&possible_a))
+    };
+    causes.sort_by(|a, b| higher(a, b).then(a.id.cmp(&b.id)));
     causes.iter_mut().enumerate().for_each(|(at, cause)| cause.n = at + 1);
     causes
 }
@@ -198,13 +221,16 @@ fn verdict(
         let (rung, grade) = sure.graded("why.verdict");
         Verdict { says, cause: cause.map(|cause| cause.id), sure, rung, grade, text }
     };
-    let measured = speed.iter().any(|speed| speed.now.is_some());
+    let measured = speed.iter().filter_map(|speed| speed.now).map(|now| now.runs).min();
     if let Some(first) = causes.first() {
         let cause = &first.text;
         return match (facts.server.is_some(), first.cost.factor()) {
             (false, _) => made(Says::ExpectedSlow, Some(first), first.sure, say!("why-says-expected-slow", cause)),
             (true, Some(factor)) if factor >= FAR => {
                 made(Says::Slow, Some(first), first.sure, say!("why-says-slow", cause))
+            }
+            (true, Some(_)) if first.cost.worst().is_some_and(|factor| factor < likely(&first.cost)) => {
+                made(Says::PossiblySlow, Some(first), first.sure, say!("why-says-possibly-slow", cause))
             }
             (true, Some(_)) => made(Says::ProbablySlow, Some(first), first.sure, say!("why-says-probably-slow", cause)),
             (true, None) => made(Says::PossiblySlow, Some(first), first.sure, say!("why-says-possibly-slow", cause)),
@@ -236,7 +262,11 @@ fn verdict(
             }
         };
     };
-    let sure = if measured { Sure::Measured } else { Sure::Seen };
+    let sure = match measured {
+        Some(RUNS..) => Sure::Measured,
+        Some(_) => Sure::PartlySeen,
+        None => Sure::Seen,
+    };
     if facts.cards_seen && facts.cards.is_empty() {
         return made(Says::OnCpu, None, Sure::Seen, say!("why-says-on-cpu"));
     }
@@ -249,6 +279,11 @@ fn verdict(
         Some(_) => made(Says::NothingWrongFound, None, Sure::PartlySeen, say!("why-says-nothing-wrong-but")),
         None => made(Says::NothingWrongFound, None, sure, say!("why-says-nothing-wrong-found")),
     }
+}
+
+/// From this factor on, a cause is probable: the end of a range has to be far away, because it may not be reached.
+fn likely(cost: &Cost) -> f64 {
+    if matches!(cost, Cost::Between { .. }) { FAR } else { NEAR }
 }
 
 fn too_large(plan: MemoryPlan) -> Message {

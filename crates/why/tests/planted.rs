@@ -432,6 +432,73 @@ fn a_split_model_has_both_memories_as_its_limit() {
     assert!((prefill.value - 27_890.0).abs() < 50.0, "{}", prefill.value);
 }
 
+/// Flash attention off costs nothing for certain at 512 tokens of context, and much at 131,072; the range has its inputs.
+#[test]
+fn attention_without_flash_has_a_range_of_costs() {
+    let off = || LOG.replace("Attention enabled", "Attention disabled");
+    let with = |context: &str| {
+        let command = format!("/usr/bin/llama-server -m /models/m.gguf -c {context}");
+        Run { log: off(), command, ..healthy() }.answer()
+    };
+    let cost = |answer: &Answer| {
+        let cause = answer.causes.iter().find(|cause| cause.id == Id::FlashAttention).expect("the cause");
+        let why::Cost::Between { low, high, instead_of, inputs, .. } = cause.cost.clone() else {
+            panic!("{:?}", cause.cost)
+        };
+        assert!(low <= high && high <= instead_of, "{low} {high} {instead_of}");
+        (low, high, instead_of, inputs)
+    };
+    // 32 layers x 32 heads x 8,192 tokens x 4 B, four times through 640 GB/s, for each token of a prompt.
+    let answer = with("8192");
+    let (low, high, instead_of, inputs) = cost(&answer);
+    let expected = 1.0 / (1.0 / instead_of + 4.0 * 4.0 * 32.0 * 32.0 * 8192.0 / 640e9);
+    assert!((low / expected - 1.0).abs() < 0.01, "{low} {expected}");
+    assert_eq!(high, instead_of, "32 MiB of scores can stay in a cache");
+    let value = |name: &str| inputs.iter().find(|input| input.name == name).map(|input| input.value);
+    assert_eq!(value("scores-prompt"), Some(512.0 * 512.0 * 32.0 * 4.0));
+    assert_eq!(value("scores-context"), Some(512.0 * 8192.0 * 32.0 * 4.0));
+    assert_eq!(answer.verdict.says, Says::ProbablySlow, "{}", answer.verdict.text);
+    // The range is small if the context is.
+    let answer = with("512");
+    let (low, _, instead_of, _) = cost(&answer);
+    assert!(instead_of / low < 1.5);
+    assert_eq!(answer.verdict.says, Says::PossiblySlow, "{}", answer.verdict.text);
+}
+
+/// Layers on the CPU come before flash attention, even if the cost of neither is certain.
+#[test]
+fn layers_on_the_cpu_come_before_a_possible_cost() {
+    let log = LOG.replace("Attention enabled", "Attention disabled").replace("33/33", "22/33");
+    let run = Run { log, edit: |facts| facts.system = None, ..healthy() };
+    let ids: Vec<Id> = run.answer().causes.iter().map(|cause| cause.id).collect();
+    assert_eq!(ids, [Id::PartialOffload, Id::FlashAttention]);
+}
+
+/// One backend uses the matrix units and the other does not: the cause names the better one. Otherwise the answer names
+/// the measurement.
+#[test]
+fn the_other_backend_is_decided_by_facts_or_measured() {
+    let open = |answer: &Answer| answer.not_checked.iter().find(|one| one.id == Id::OtherBackend).cloned();
+    let answer = Run { edit: |facts| counted(facts, 0, 0), ..healthy() }.answer();
+    assert!(answer.not_applicable.contains(&Id::OtherBackend) && open(&answer).is_none());
+    let reason = answer.causes[0].reason.clone().expect("a reason").to_string();
+    assert!(reason.contains("Vulkan"), "{reason}");
+    let answer = healthy().answer();
+    let command = open(&answer).and_then(|one| one.command).expect("a command");
+    assert!(command.starts_with("whichkernel probe --lane rocm="), "{command}");
+}
+
+/// A speed from one of three requests is not a measurement.
+#[test]
+fn a_speed_from_too_few_requests_is_not_called_measured() {
+    let sure = |values: &[f64]| {
+        let now = why::Now::of(values);
+        Answer::of(&healthy().facts(), [now, now], None).verdict.sure
+    };
+    assert_eq!(sure(&[100.0, 101.0, 99.0]), why::Sure::Measured);
+    assert_eq!(sure(&[100.0]), why::Sure::PartlySeen);
+}
+
 /// Without a GPU, running on the CPU is not a cause, and the system's memory sets the bound.
 #[test]
 fn a_machine_without_a_gpu_computes_on_the_cpu() {
@@ -458,7 +525,7 @@ fn a_server_elsewhere_is_not_called_fine() {
     accounted(&answer);
 }
 
-/// NVIDIA's driver writes no state into files; the link is the bus's.
+/// NVIDIA's driver writes no state into files; the link's state comes from the PCI bus.
 #[test]
 fn an_nvidia_card_shows_its_link_and_says_what_is_missing() {
     let place = "/sys/devices/pci0000:00/0000:00:02.0/0000:0a:00.0";

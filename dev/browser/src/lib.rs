@@ -1,4 +1,4 @@
-//! Headless Chromium, driven over its debugging pipe: pages are opened, asked and looked at as a reader would.
+//! Headless Chromium, driven over its debugging pipe: opens pages, runs scripts in them, and takes pictures.
 #![forbid(unsafe_code)]
 
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub struct Browser {
 impl Browser {
     pub fn start() -> Browser {
         let profile = tempfile::tempdir().expect("a folder for the browser");
-        // Descriptors 3 and 4 are where it reads and writes; a shell puts our pipes there.
+        // Chromium reads from descriptor 3 and writes to descriptor 4; a shell connects our pipes to them.
         let line = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
                     --no-first-run --disable-background-networking --disable-component-update --lang=en-US \
                     --user-data-dir=\"$0\" --remote-debugging-pipe about:blank 3<&0 4>&1 </dev/null >/dev/null 2>&1";
@@ -111,7 +111,7 @@ impl Browser {
     /// Polls until the condition holds; the test's own time limit ends it otherwise.
     pub fn until(&mut self, script: &str) {
         for _ in 0..600 {
-            // Between two pages there may be none to ask.
+            // While the browser changes pages, there may be no page to query.
             let asked = json!({"expression": script, "returnByValue": true});
             if self.try_call("Runtime.evaluate", asked).is_ok_and(|said| said["result"]["value"] == json!(true)) {
                 return;
@@ -136,7 +136,7 @@ impl Browser {
         self.call("DOM.setFileInputFiles", json!({"nodeId": input["nodeId"], "files": files}));
     }
 
-    /// What axe-core finds wrong with the page for people who use a keyboard or a screen reader.
+    /// The problems that axe-core finds on the page for people who use a keyboard or a screen reader.
     pub fn barriers(&mut self, axe: &str) -> Vec<String> {
         self.eval(axe);
         let run = "axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => r.violations.map(v => \
@@ -176,7 +176,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The shell has become the browser: this is the one process that we started.
+        // The browser has replaced the shell, so this is the only process that we started.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

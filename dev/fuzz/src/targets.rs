@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Also the directory under `corpus/`.
+    /// The name of the target, and of its directory under `corpus/`.
     pub name: &'static str,
     pub try_on: fn(&[u8]),
 }
@@ -40,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger_archive", try_on: records::ledger_archive },
     Target { name: "log", try_on: records::log },
     Target { name: "mcp", try_on: mcp_messages },
+    Target { name: "metal", try_on: metal_tree },
     Target { name: "note", try_on: note },
     Target { name: "nvidia", try_on: nvidia },
     Target { name: "package_index", try_on: package_index },
@@ -345,6 +346,18 @@ fn source_tree(data: &[u8]) {
     }
 }
 
+/// The Objective-C and the shaders of a Metal backend: rewritten, read, and run from the registration.
+fn metal_tree(data: &[u8]) {
+    let main = b"ggml_backend_reg_t ggml_backend_metal_reg(void);".to_vec();
+    let files = [("ggml-metal.cpp", main), ("ggml-metal-device.m", data.to_vec()), ("ggml-metal.metal", data.to_vec())];
+    let tree = source::Tree::from_memory("fuzz", files.map(|(name, bytes)| (format!("metal/{name}"), bytes)));
+    let (Ok(mut rules), Some(card)) = (source::MetalRules::open(&tree), gpu::apple_gpu("apple-m1")) else { return };
+    let cells = [("Q4_K".to_owned(), 1)];
+    if let Ok(answers) = rules.choices(card, &[], &source::Shape::MulMat { rows: 256, k: 256 }, &cells) {
+        assert!(answers.iter().all(|cell| cell.kernel.is_some() != cell.undetermined.is_some()), "one of the two");
+    }
+}
+
 /// A tree's build files: evaluated to their end, or reported as incomplete.
 fn build_files(data: &[u8]) {
     let cu = b"void f(int op) { switch (op) { case GGML_OP_MUL_MAT: g(); } }".to_vec();
@@ -397,7 +410,7 @@ fn package_index(data: &[u8]) {
 fn web_request(data: &[u8]) {
     use serve::request::{Asked, Gate};
     const TOKEN: &str = "0123456789abcdef";
-    if let Asked::File { path, .. } = (Gate { token: TOKEN, port: 8080 }).ask(data) {
+    if let Asked::File { path, .. } = (Gate { token: Some(TOKEN), port: Some(8080) }).ask(data) {
         assert!(String::from_utf8_lossy(data).contains(TOKEN), "without the token");
         assert!(!path.starts_with('/') && path.split('/').all(|part| part != ".."), "{path}");
     }

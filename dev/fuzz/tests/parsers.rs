@@ -66,6 +66,7 @@ const OF_TEXT: &[&str] = &[
     "kernel_name",
     "log",
     "mcp",
+    "metal",
     "package_index",
     "profile_database",
     "server_answer",

@@ -140,7 +140,7 @@ pub fn split_of(library: &dyn ReadAt, reference: &[u8]) -> Option<Split> {
     Some(split)
 }
 
-/// The same in memory.
+/// Applies [`split_of`] to a library in memory.
 pub fn split(library: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     let mut out = library.to_vec();
     let split = split_of(&out, reference)?;

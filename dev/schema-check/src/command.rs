@@ -15,7 +15,7 @@ pub fn answer(program: &str, printed: &[u8]) -> Value {
     value(program, document)
 }
 
-/// The same for a document that was already read.
+/// Like [`answer`], for a document that was already read.
 ///
 /// # Panics
 /// If it has no schema or does not match it.

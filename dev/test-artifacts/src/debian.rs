@@ -1,4 +1,4 @@
-//! Fetches Debian source packages with apt in a private root, so that the system's own lists, state and packages are
+//! Fetches Debian packages and their sources with apt in a private root, so that the system's own lists, state and packages are
 //! not affected.
 //!
 //! apt checks the signatures. A mirror's Release file can be expired, so only that check is disabled, and only here.
@@ -10,14 +10,7 @@ use std::{fs, process::Command};
 /// Downloads the upstream tarball of a source package of sid into `work`, and unpacks the files that `keep` names.
 pub fn source(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchError> {
     let said = |said: &str| FetchError::Client { program: "apt-get", artifact: artifact.name(), said: said.to_owned() };
-    let (mirror, keyring) =
-        mirror().ok_or_else(|| said("no Debian mirror in /etc/apt names its keyring with Signed-By"))?;
-    for dir in ["state/lists/partial", "cache/archives/partial", "etc"] {
-        fs::create_dir_all(work.join(dir)).map_err(crate::fetch::at(work))?;
-    }
-    let list = work.join("etc/sources.list");
-    fs::write(&list, format!("deb-src [signed-by={keyring}] {mirror} sid main\n")).map_err(crate::fetch::at(&list))?;
-    apt(work, &["update"]).map_err(|text| said(&text))?;
+    prepare("deb-src", work).map_err(|text| said(&text))?;
     // A mirror may have dropped a part of the package that is not needed here: only the tarball matters.
     let outcome = apt(work, &["source", "--download-only", &artifact.package]);
     let tarball = fs::read_dir(work)
@@ -29,6 +22,33 @@ pub fn source(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), F
     let mut tar = Command::new("tar");
     tar.arg("-xf").arg(&tarball).arg("-C").arg(unpacked).arg("--wildcards").args(&artifact.keep);
     crate::fetch::run(tar, "tar", artifact)
+}
+
+/// Downloads binary packages of sid into `work`, and unpacks them.
+pub fn packages(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchError> {
+    let said = |said: &str| FetchError::Client { program: "apt-get", artifact: artifact.name(), said: said.to_owned() };
+    prepare("deb", work).map_err(|text| said(&text))?;
+    for package in &artifact.debs {
+        apt(work, &["download", package]).map_err(|text| said(&text))?;
+    }
+    let files = fs::read_dir(work).map_err(crate::fetch::at(work))?.flatten().map(|entry| entry.path());
+    for archive in files.filter(|path| path.extension().is_some_and(|end| end == "deb")) {
+        let mut unpack = Command::new("dpkg-deb");
+        unpack.arg("-x").arg(&archive).arg(unpacked);
+        crate::fetch::run(unpack, "dpkg-deb", artifact)?;
+    }
+    Ok(())
+}
+
+/// A private root for apt in `work`, with sid's list of sources (`deb-src`) or packages (`deb`).
+fn prepare(kind: &str, work: &Path) -> Result<(), String> {
+    let (mirror, keyring) = mirror().ok_or("no Debian mirror in /etc/apt names its keyring with Signed-By")?;
+    for dir in ["state/lists/partial", "cache/archives/partial", "etc"] {
+        fs::create_dir_all(work.join(dir)).map_err(|error| error.to_string())?;
+    }
+    let line = format!("{kind} [signed-by={keyring}] {mirror} sid main\n");
+    fs::write(work.join("etc/sources.list"), line).map_err(|error| error.to_string())?;
+    apt(work, &["update"])
 }
 
 fn apt(work: &Path, args: &[&str]) -> Result<(), String> {

@@ -34,6 +34,7 @@ pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
             Kind::Wheel => wheel(artifact, work, &unpacked)?,
             Kind::Crate => krate(artifact, work, &unpacked)?,
             Kind::DebianSource => crate::debian::source(artifact, work, &unpacked)?,
+            Kind::Debian => crate::debian::packages(artifact, work, &unpacked)?,
             Kind::Runtime => return Err(FetchError::NoRegistry { artifact: artifact.name() }),
         }
         Ok(unpacked)
@@ -75,7 +76,7 @@ fn settle_in(
     }
     artifact.write_stamp(&made).map_err(at(&made))?;
     if place.exists() {
-        // It was fetched for an older declaration.
+        // The artifact was fetched for an older declaration.
         fs::remove_dir_all(&place).map_err(at(&place))?;
     }
     make(place.parent().unwrap_or(&place))?;

@@ -66,7 +66,7 @@ pub fn need(name: &str) -> Option<PathBuf> {
     here(&artifact, "cargo xtask fetch")
 }
 
-/// The same for tests that only `cargo xtask deep` runs.
+/// Like [`need`], for tests that only `cargo xtask deep` runs.
 ///
 /// # Panics
 /// If the manifest does not declare it; with `CI=true` also if it is missing.
@@ -77,7 +77,7 @@ pub fn need_deep(name: &str) -> Option<PathBuf> {
 /// One file or directory of an artifact.
 ///
 /// # Panics
-/// If the artifact exists but does not contain it; otherwise as [`need`].
+/// If the artifact exists but does not contain the file; otherwise as [`need`].
 pub fn file(name: &str, path: &str) -> Option<PathBuf> {
     let file = need(name)?.join(path);
     assert!(file.exists(), "{name} holds no {path}: what dev/test-artifacts/manifest.toml declares does not bring it");

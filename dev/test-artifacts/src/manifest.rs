@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub enum Tier {
     /// Fetched by the test command and in CI.
     Quick,
-    /// Only for `cargo xtask deep`.
+    /// Fetched only for `cargo xtask deep`.
     Deep,
 }
 
@@ -20,8 +20,10 @@ pub enum Kind {
     Wheel,
     /// From the Rust crate registry: vendored sources.
     Crate,
-    /// From Debian's sid: the upstream sources of a package.
+    /// The upstream sources of a package from Debian sid.
     DebianSource,
+    /// From Debian's sid: binary packages, unpacked. They are not installed, so nothing of the system changes.
+    Debian,
     /// A tree created by `whichkernel runtime fetch`, with exactly these parts and targets.
     Runtime,
 }
@@ -34,14 +36,14 @@ pub struct Artifact {
     #[serde(default)]
     pub version: String,
     pub tier: Tier,
-    /// For a source package: patterns of the wanted files.
+    /// Patterns of the wanted files of a source package.
     #[serde(default)]
     pub keep: Vec<String>,
     #[serde(default)]
     pub parts: Vec<String>,
     #[serde(default)]
     pub targets: Vec<String>,
-    /// For a runtime: packages whose archives are kept too, in `debs/`.
+    /// For a runtime: packages whose archives are kept too, in `debs/`. For binary packages: their names.
     #[serde(default)]
     pub debs: Vec<String>,
     /// Paths that tests need: if one is missing, the fetch has failed.
@@ -71,7 +73,7 @@ impl Artifact {
         if self.version.is_empty() { self.package.clone() } else { format!("{}-{}", self.package, self.version) }
     }
 
-    /// Its directory, which contains nothing else. Runtimes are where the product looks for them.
+    /// The artifact's directory, which contains nothing else. Runtimes are where the product looks for them.
     pub fn place(&self) -> PathBuf {
         self.place_in(&cache())
     }
@@ -117,6 +119,7 @@ struct File {
     krate: Vec<Artifact>,
     #[serde(rename = "debian-source")]
     debian_source: Vec<Artifact>,
+    debian: Vec<Artifact>,
     runtime: Vec<Artifact>,
 }
 
@@ -128,5 +131,6 @@ pub fn manifest() -> Vec<Artifact> {
     let file: File = toml::from_str(include_str!("../manifest.toml")).expect("dev/test-artifacts/manifest.toml");
     let of = |list: Vec<Artifact>, kind: Kind| list.into_iter().map(move |artifact| Artifact { kind, ..artifact });
     let registries = of(file.wheel, Kind::Wheel).chain(of(file.krate, Kind::Crate));
-    registries.chain(of(file.debian_source, Kind::DebianSource)).chain(of(file.runtime, Kind::Runtime)).collect()
+    let debian = of(file.debian_source, Kind::DebianSource).chain(of(file.debian, Kind::Debian));
+    registries.chain(debian).chain(of(file.runtime, Kind::Runtime)).collect()
 }

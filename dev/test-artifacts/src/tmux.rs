@@ -1,4 +1,4 @@
-//! A real terminal for tests: a tmux server of its own, with a shell in one window.
+//! A real terminal for tests: a separate tmux server, with a shell in one window.
 
 use crate::program;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl Tmux {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-e"]).stdout).into_owned()
     }
 
-    /// Types a text as it is.
+    /// Types a text unchanged.
     pub fn text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
     }
@@ -87,7 +87,7 @@ impl Tmux {
     /// Waits until the screen fits, and returns it.
     ///
     /// # Panics
-    /// After a minute.
+    /// Panics if the screen does not fit within a minute.
     pub fn until(&self, what: &str, fits: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
         loop {

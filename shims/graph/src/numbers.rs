@@ -8,7 +8,7 @@ const SLOTS: usize = 1 << 16;
 struct Slot {
     tensor: usize,
     generation: u32,
-    /// From 1; 0 for a node whose line follows later.
+    /// Numbers start at 1; 0 marks a node whose line follows later.
     number: u32,
 }
 
@@ -53,7 +53,7 @@ impl Numbers {
         }
     }
 
-    /// Its number, if it has one.
+    /// The number of a tensor, if it has one.
     pub fn of(&mut self, tensor: *const Tensor) -> Option<u32> {
         self.slot(tensor).map(|slot| slot.number).filter(|number| *number != 0 && *number != u32::MAX)
     }

@@ -9,7 +9,7 @@ use core::mem::transmute;
 unsafe extern "C" {
     /// A function of the stand-in GPU, which the program under test has loaded as its HIP runtime.
     fn whichkernel_blas(call: *const Blas, on: *mut c_void);
-    /// The same for a call that is known only by its name.
+    /// Reports a call of which only the name is known to the stand-in GPU.
     pub fn whichkernel_unsupported(name: *const core::ffi::c_char);
 }
 

@@ -1,7 +1,7 @@
 //! `cuInit`, whose answer depends on the library that calls.
 //!
-//! NVRTC compiles without a driver, but asks for private tables when there is one. Those are not answered here, so NVRTC is
-//! told what is true for it: there is no device that it could use.
+//! NVRTC compiles without a driver, but asks for private tables when there is one. These tables are not provided here,
+//! so NVRTC is told that there is no device, which is true for its purposes.
 
 use crate::error::{INVALID_VALUE, NO_DEVICE, SUCCESS, Status};
 use crate::world::world;
@@ -26,7 +26,7 @@ extern "C" fn answer(flags: c_uint, from: usize) -> Status {
     if flags != 0 {
         INVALID_VALUE
     } else if world().devices.is_empty() {
-        NO_DEVICE
+        world().no_device
     } else {
         SUCCESS
     }

@@ -1,4 +1,4 @@
-//! Contexts: one per device, the primary one. A context is the address of its device's place in a list.
+//! Contexts: one per device, the primary one. The handle of a context is the address of its device's entry in a list.
 
 use crate::device::{by_number, select};
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, SUCCESS, Status};

@@ -1,5 +1,5 @@
-//! The minimum of cubin parsing for images that a program loads itself (Triton, NVRTC): does it define a kernel, and which
-//! resources does that state? The parent reads everything else.
+//! The minimum of cubin parsing for images that a program loads itself (Triton, NVRTC): whether the image defines a
+//! kernel, and which resources it states. The parent reads everything else.
 
 /// Attributes of `.nv.info` by NVIDIA's names for them, as in the parent's reader.
 const REGCOUNT: u8 = 0x2f;

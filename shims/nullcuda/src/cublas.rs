@@ -165,7 +165,7 @@ macro_rules! gemvs {
             handle: *mut c_void, ta: c_uint, m: c_int, n: c_int, _alpha: *const c_void, _a: *const c_void, lda: c_int, _x: *const
             c_void, _incx: c_int, _beta: *const c_void, _y: *mut c_void, _incy: c_int
         ) = {
-            // As a product: `m` results of `k` terms each, one column.
+            // Recorded as a product with one column: `m` results of `k` terms each.
             let (rows, terms) = if ta == 0 { (m, n) } else { (n, m) };
             served(handle, &typed($kind, blas::CUBLAS_GEMV, [ta, 0], [rows, 1, terms], [lda, terms, rows]))
         };

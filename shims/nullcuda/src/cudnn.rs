@@ -60,7 +60,7 @@ unsafe fn attribute(handle: *mut c_void, name: c_int, wanted: i64, count: *mut i
         return BAD_PARAM;
     }
     let answers = match name {
-        // The caller made the descriptors that would be filled: they stay as they are.
+        // The caller created the descriptors that would be filled; they stay unchanged.
         HEURISTIC_RESULTS | ENGINE => 1,
         WORKSPACE | GLOBAL_INDEX => {
             if wanted > 0 && !to.is_null() {
@@ -69,7 +69,7 @@ unsafe fn attribute(handle: *mut c_void, name: c_int, wanted: i64, count: *mut i
             }
             1
         }
-        // Notes, knobs and the like: none.
+        // There are no notes, knobs or similar attributes.
         _ => 0,
     };
     if !count.is_null() {
@@ -143,7 +143,7 @@ executions! {
     cudnnBatchNormalizationForwardInference cudnnBatchNormalizationForwardTrainingEx cudnnBatchNormalizationBackwardEx
 }
 
-/// How much room the real library would ask for is not known; nothing is computed, so none is needed.
+/// The workspace that the real library would request is unknown. Nothing is computed, so none is needed.
 fn no_room(size: *mut usize) -> Status {
     if size.is_null() {
         return BAD_PARAM;

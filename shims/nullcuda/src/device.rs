@@ -1,6 +1,6 @@
 //! The devices: their number, the current one, and their attributes.
 
-use crate::error::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCESS, Status, keep};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, SUCCESS, Status, keep};
 use crate::nullgpu_input::{ATTRIBUTES, Device, UNKNOWN_ATTRIBUTE};
 use crate::world::{thread, world};
 use crate::stubs;
@@ -18,7 +18,7 @@ pub fn by_number(number: c_int) -> Option<&'static Device> {
 /// The values of the file `attributes`, by the numbers of `cudaDeviceAttr`, one row per device.
 fn rows() -> &'static [[i32; ATTRIBUTES]] {
     static ROWS: AtomicPtr<[i32; ATTRIBUTES]> = AtomicPtr::new(core::ptr::null_mut());
-    let count = world().devices.len();
+    let count = world().in_machine;
     let known = ROWS.load(Ordering::Acquire);
     if !known.is_null() {
         // SAFETY: checked below, never unmapped.
@@ -36,7 +36,8 @@ fn rows() -> &'static [[i32; ATTRIBUTES]] {
 
 /// The value of an attribute; None if the profile does not have it.
 pub fn known(attribute: usize, number: c_int) -> Option<i32> {
-    let row = rows().get(usize::try_from(number).ok()?)?;
+    by_number(number)?;
+    let row = rows().get(world().number_of(number.unsigned_abs()) as usize)?;
     row.get(attribute).copied().filter(|value| *value != UNKNOWN_ATTRIBUTE)
 }
 
@@ -49,7 +50,7 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, number: c_int, call
         return INVALID_VALUE;
     }
     let Some(answer) = usize::try_from(attribute).ok().and_then(|which| known(which, number)) else {
-        // Refused, not guessed; the record has the number that was asked for.
+        // The attribute is refused rather than guessed; the record has its number.
         let mut text = [0_u8; 48];
         let mut end = 0;
         let digits = [attribute / 100 % 10, attribute / 10 % 10, attribute % 10].map(|digit| b'0' + digit.unsigned_abs() as u8);
@@ -129,7 +130,7 @@ unsafe fn count_devices(count: *mut c_int) -> Status {
     let devices = world().devices.len();
     // SAFETY: the caller's variable.
     unsafe { *count = devices as c_int };
-    if devices == 0 { NO_DEVICE } else { SUCCESS }
+    if devices == 0 { world().no_device } else { SUCCESS }
 }
 
 pub fn select(number: c_int) -> Status {
@@ -146,7 +147,7 @@ unsafe fn selected(number: *mut c_int) -> Status {
         return INVALID_VALUE;
     }
     if world().devices.is_empty() {
-        return NO_DEVICE;
+        return world().no_device;
     }
     // SAFETY: the caller's variable.
     unsafe { *number = thread().device as c_int };
@@ -168,22 +169,11 @@ unsafe fn name_of(name: *mut c_char, len: c_int, number: c_int) -> Status {
     SUCCESS
 }
 
-/// A made-up identity that differs between the devices of a run.
-pub fn uuid(number: c_int) -> [u8; 16] {
-    let mut uuid = *b"whichkernel\0\0\0\0\0";
-    if let Some(last) = uuid.last_mut() {
-        *last = number as u8;
-    }
-    uuid
-}
-
 /// SAFETY: `to` is null or the caller's variable.
 unsafe fn identity(to: *mut [u8; 16], number: c_int) -> Status {
-    if to.is_null() || by_number(number).is_none() {
-        return INVALID_DEVICE;
-    }
+    let Some(device) = by_number(number).filter(|_| !to.is_null()) else { return INVALID_DEVICE };
     // SAFETY: the caller's variable.
-    unsafe { *to = uuid(number) };
+    unsafe { *to = crate::visible_devices::cuda_uuid(device.pci_bus).0 };
     SUCCESS
 }
 

@@ -1,4 +1,5 @@
-//! The driver's functions: modules, launches, memory, streams and events. Their work is that of the runtime's.
+//! The driver's functions: modules, launches, memory, streams and events. They share their implementation with the
+//! runtime's functions.
 
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, SUCCESS, Status};
 use crate::launch::{Args, Call};
@@ -55,7 +56,7 @@ unsafe fn kept(status: Status, to: *mut *mut c_void) -> Status {
         // SAFETY: just written.
         let handle = unsafe { *to };
         if module::is_opaque(handle) {
-            // Whether it compiles for the device, and with how many registers, is not known here.
+            // Whether the code compiles for the device, and with how many registers, is unknown here.
             stubs::note(b"cuModuleLoadData of PTX or a fatbin");
         }
     }

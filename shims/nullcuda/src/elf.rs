@@ -7,7 +7,7 @@ const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 /// The longest PTX text that is searched for its end.
 const LONGEST_PTX: usize = 64 << 20;
 
-/// The size of an image in bytes. The loading call passes none.
+/// The size of an image in bytes, which the loading call does not pass.
 ///
 /// SAFETY: `at` points to an image that the real library would accept.
 pub unsafe fn image_size(at: *const u8) -> Option<usize> {
@@ -33,7 +33,7 @@ pub unsafe fn image_size(at: *const u8) -> Option<usize> {
 
 pub enum Code<'a> {
     Elf(&'a [u8]),
-    /// Without code for the device.
+    /// The image has no code for the device.
     Absent,
     /// A fatbin or PTX: its content cannot be determined here.
     Opaque,
@@ -46,7 +46,7 @@ pub fn code<'a>(image: &'a [u8], target: &[u8], _generic: &[u8]) -> Code<'a> {
     }
     let digits = target.strip_prefix(b"sm_").unwrap_or(target);
     let device = digits.iter().filter(|b| b.is_ascii_digit()).fold(0_u32, |n, b| n * 10 + u32::from(b - b'0'));
-    // The same major number and no higher minor number.
+    // Compiled for the same major version, and for no higher minor version.
     match cubin::capability(image) {
         Some(made_for) if made_for / 10 == device / 10 && made_for <= device => Code::Elf(image),
         _ => Code::Absent,

@@ -10,7 +10,7 @@ const NOT_FOUND: c_uint = 1;
 /// `CUDA_ERROR_NOT_FOUND`.
 const NO_SYMBOL: Status = 500;
 
-/// A function of the driver, by its name without the number of a version. Only this library's own functions are given out.
+/// A function of the driver, by its name without the number of a version. Only functions of this library are returned.
 fn function(name: &CStr) -> *mut c_void {
     let this = real::loaded(c"libcuda.so.1");
     if this.is_null() || !name.to_bytes().starts_with(b"cu") {

@@ -1,4 +1,5 @@
-//! The facts about a kernel (registers, shared memory, threads), and what CUDA derives from them: attributes and occupancy.
+//! The facts about a kernel (registers, shared memory, threads), and the values that CUDA derives from them: attributes
+//! and occupancy.
 
 use crate::cuda_occupancy::{CubinNeeds, active_blocks};
 use crate::device::{current, known};
@@ -37,7 +38,7 @@ pub fn facts(function: &Function) -> Option<Facts> {
             shared: entry.lds,
             local: entry.private,
             max_threads: most(u32::from(entry.max_block)),
-            // The parent's table has it here (crates/dryrun, cuda/kernels.rs).
+            // The parent's table stores it in this field (crates/dryrun, cuda/kernels.rs).
             version: u32::from(entry.sgprs),
             foreign: entry.flags & flag::FOREIGN != 0,
         });
@@ -49,7 +50,7 @@ pub fn facts(function: &Function) -> Option<Facts> {
 }
 
 const KEPT: usize = 1 << 18;
-/// Dynamic shared memory that a program allowed, by the kernel's id; 0 if it did not.
+/// Dynamic shared memory that the program has allowed for a kernel, by the kernel's id; 0 if none.
 static ALLOWED: [AtomicU32; KEPT] = [const { AtomicU32::new(0) }; KEPT];
 
 fn allowed(function: &Function) -> u32 {
@@ -75,7 +76,7 @@ unsafe fn occupancy(to: *mut c_int, function: Option<&Function>, threads: c_int,
         return NO_BINARY_FOR_GPU;
     }
     let Some(facts) = facts(function) else {
-        // Registers are not known, so the number is not: refused, and named in the record.
+        // The registers are unknown, so the number is unknown too: the call is refused and named in the record.
         stubs::note(call);
         return NOT_SUPPORTED;
     };

@@ -1,6 +1,6 @@
 //! `cudaDeviceProp`, whose layout CUDA 13 changed.
 
-use crate::device::{by_number, known, uuid};
+use crate::device::{by_number, known};
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, SUCCESS, Status, keep};
 use core::ffi::{c_char, c_int};
 
@@ -38,7 +38,7 @@ unsafe fn fill(to: *mut u8, number: c_int, size: usize, old: bool) -> Status {
         core::ptr::write_bytes(to, 0, size);
         let name = device.name.get(..NAME.min(device.name.len())).unwrap_or(&[]);
         core::ptr::copy_nonoverlapping(name.as_ptr(), to, name.len());
-        to.add(UUID).cast::<[u8; 16]>().write_unaligned(uuid(number));
+        to.add(UUID).cast::<[u8; 16]>().write_unaligned(crate::visible_devices::cuda_uuid(device.pci_bus).0);
         to.add(MEMORY).cast::<u64>().write_unaligned(device.memory);
         for &(before, now, bytes, attribute) in FIELDS {
             let at = usize::from(if old { before } else { now });

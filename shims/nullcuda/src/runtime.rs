@@ -112,7 +112,7 @@ forward! {
         if id.is_null() { keep(INVALID_VALUE) } else { *id = stream::id(on); SUCCESS }
     };
     extern fn cudaStreamWaitEvent(on: *mut c_void, event: *mut c_void, flags: c_uint) = event::hipStreamWaitEvent(on, event, flags);
-    /// All work before it is finished, so it is called at once, on the caller's thread.
+    /// All earlier work is already finished, so the function is called at once, on the caller's thread.
     extern fn cudaLaunchHostFunc(on: *mut c_void, call: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) = {
         match call {
             Some(_) if stream::captured(on) != 0 => stream::node(on, stream::CALL),
@@ -198,7 +198,7 @@ forward! {
     extern fn cudaMemsetAsync(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) = copy::hipMemsetAsync(at, value, len, on);
 }
 
-/// The handle is only ever given back to this library.
+/// The handle is only passed back to this library.
 ///
 /// SAFETY: `pool` is null or the caller's variable.
 unsafe fn default_pool(pool: *mut *mut c_void, number: c_int) -> Status {
@@ -210,8 +210,8 @@ unsafe fn default_pool(pool: *mut *mut c_void, number: c_int) -> Status {
     SUCCESS
 }
 
-/// `cudaPointerAttributes`: type, device, device pointer, host pointer; later fields are reserved. Memory that CUDA does not
-/// know is no error: its type is 0.
+/// `cudaPointerAttributes`: type, device, device pointer, host pointer; later fields are reserved. Memory that CUDA
+/// does not know is not an error: its type is 0.
 ///
 /// SAFETY: `to` is null or the caller's structure.
 unsafe fn pointer(to: *mut u8, at: *const c_void) -> Status {

@@ -6,7 +6,7 @@ use crate::memory;
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Of every card since Pascal.
+/// The value of every card since Pascal.
 const GRANULARITY: usize = 2 << 20;
 
 fn put<T>(to: *mut T, value: T) -> Status {

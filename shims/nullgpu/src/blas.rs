@@ -10,7 +10,7 @@ pub unsafe extern "C" fn whichkernel_blas(call: *const Blas, on: *mut c_void) {
     world::world();
     // SAFETY: our own other library passes a record that lives for the call.
     let Some(call) = (unsafe { call.as_ref() }) else { return };
-    let (stream, graph, device) = (stream::id(on), stream::captured(on), world::thread().device);
+    let (stream, graph, device) = (stream::id(on), stream::captured(on), world::world().machines_number());
     let record = Blas { time_ns: sys::now_ns(), stream, graph, device, ..*call };
     crate::world::record(kind::BLAS, &[trace::bytes(&record)]);
     if call.bracket == 0 {
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn whichkernel_blas(call: *const Blas, on: *mut c_void) {
     }
 }
 
-/// The same for a call that is known only by its name.
+/// Records a call of which only the name is known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn whichkernel_unsupported(name: *const c_char) {
     // SAFETY: our own other library passes a string that lives for the call.

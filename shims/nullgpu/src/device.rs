@@ -2,6 +2,7 @@
 
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCESS, Status, keep};
 use crate::nullgpu_input::Device;
+use crate::visible_devices::unique_id;
 use crate::world::{thread, world};
 use core::ffi::{c_char, c_int, c_uint};
 
@@ -234,14 +235,10 @@ fn put<T>(to: *mut T, value: T) -> Status {
     SUCCESS
 }
 
-/// An identifier that is the same in every run. Real ones are unique.
+/// The unique id of /sys as text, as clr does it. It is the same in every run; real ones are unique.
 fn uuid(to: *mut [u8; 16], number: c_int) -> Status {
     let Some(device) = by_number(number) else { return keep(INVALID_DEVICE) };
-    let mut id = *b"stand-in-gpu-000";
-    let digit = |value: u32| b"0123456789abcdef".get((value & 15) as usize).copied().unwrap_or(b'0');
-    let [.., high, low] = &mut id;
-    (*high, *low) = (digit(device.pci_bus >> 4), digit(device.pci_bus));
-    put(to, id)
+    put(to, unique_id(device.pci_bus))
 }
 
 /// `DDDD:BB:DD.F`, as `hipDeviceGetPCIBusId` writes it.
@@ -288,7 +285,7 @@ forward! {
     extern fn hipDeviceSetSharedMemConfig(_config: c_int) = SUCCESS;
     extern fn hipProfilerStart() = SUCCESS;
     extern fn hipProfilerStop() = SUCCESS;
-    /// The only device is always the best one; of several, the first.
+    /// Always chooses the first device.
     extern fn hipChooseDeviceR0600(to: *mut c_int, properties: *const u8)
         = if properties.is_null() { keep(INVALID_VALUE) } else { put(to, 0) };
 }

@@ -12,7 +12,7 @@ const MARK: u64 = u64::from_le_bytes(*b"WK_EVENT");
 struct Event {
     mark: u64,
     time_ns: u64,
-    /// Launches before it.
+    /// The number of launches before the event.
     work: u64,
     capture: Option<&'static Graph>,
 }
@@ -74,7 +74,8 @@ pub extern "C" fn hipEventQuery(event: *mut c_void) -> Status {
     keep(if known { SUCCESS } else { INVALID_HANDLE })
 }
 
-/// Entry points that ask for a time. The library that calls is part of the record: what it does next may depend on the time.
+/// Entry points that ask for a time. The record includes the calling library, because its later calls may depend on the
+/// time.
 macro_rules! asks {
     ($($(#[$about:meta])* extern fn $name:ident(ms, from, to);)*) => {$(
         core::arch::global_asm!(

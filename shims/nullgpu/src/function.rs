@@ -43,7 +43,7 @@ fn nothing() -> *mut Own {
 }
 
 impl Function {
-    /// The facts of its own image. It is read when they are needed first: a library registers thousands of kernels.
+    /// The facts of its own image. They are read on first use, because a library registers thousands of kernels.
     fn own(&self) -> Option<&'static Own> {
         let known = self.own.load(Ordering::Acquire);
         if known == nothing() {
@@ -173,7 +173,7 @@ pub fn by_handle(handle: usize) -> Option<&'static Function> {
     None
 }
 
-/// A function of a loaded module; the name is copied, because the caller's string may go away.
+/// A function of a loaded module; the name is copied, because the caller may free its string.
 pub fn of_module(name: &[u8], module: &'static Module) -> Option<&'static Function> {
     // The name is also given to the program, as a C string.
     let kept = registry::list((0..name.len() + 1).map(|at| name.get(at).copied().unwrap_or(0)))?;

@@ -18,7 +18,7 @@ const GRAPH: u64 = u64::from_le_bytes(*b"WK_GRAPH");
 const EXEC: u64 = u64::from_le_bytes(*b"WKGREXEC");
 const NODE: u64 = u64::from_le_bytes(*b"WKGRNODE");
 
-/// What a node does.
+/// The action of a node.
 #[derive(Clone, Copy)]
 pub enum Work {
     Kernel { function: &'static Function, record: record::Launch, args: &'static [u8] },

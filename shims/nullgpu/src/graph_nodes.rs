@@ -246,7 +246,7 @@ forward! {
     extern fn hipGraphAddChildGraphNode(
         to: *mut *mut c_void, handle: *mut c_void, before: *const *mut c_void, count: usize, child: *mut c_void
     ) = {
-        // The node has a copy: later changes of the child do not reach it.
+        // The node has a copy, so later changes to the child graph do not affect it.
         let mut own = core::ptr::null_mut();
         let status = copied(&raw mut own, child);
         match graph(own) {
@@ -260,7 +260,7 @@ forward! {
     extern fn hipGraphAddEventWaitNode(
         to: *mut *mut c_void, handle: *mut c_void, before: *const *mut c_void, count: usize, _event: *mut c_void
     ) = keep(add(to, handle, before, count, Work::Other(stream::EMPTY)));
-    /// The order in which nodes were added stays: it is one that the dependencies of their creation allow.
+    /// Nodes stay in the order in which they were added, which respects the dependencies given at their creation.
     extern fn hipGraphAddDependencies(handle: *mut c_void, from: *const *mut c_void, to: *const *mut c_void, count: usize)
         = keep(if graph(handle).is_none() || (count > 0 && (from.is_null() || to.is_null())) { INVALID_VALUE } else { SUCCESS });
     extern fn hipGraphDestroyNode(of: *mut c_void) = keep(match node(of) {

@@ -83,7 +83,7 @@ pub unsafe fn describe(function: &'static Function, call: &Call, graph: u32, buf
         graph,
         kernel: function.id,
         thread: thread.id,
-        device: thread.device,
+        device: crate::world::world().machines_number(),
         api: call.api,
         status,
         grid: call.grid,

@@ -27,6 +27,9 @@ mod sys;
 mod tls;
 #[path = "../../common/trace.rs"]
 mod trace;
+#[path = "../../shared/visible_devices.rs"]
+#[allow(dead_code, reason = "the other stand-in uses the rest")]
+mod visible_devices;
 
 /// Entry points that only pass their arguments on. The build script finds their names by `extern fn`.
 macro_rules! forward {
@@ -65,6 +68,7 @@ mod properties;
 mod registry;
 mod route;
 mod rules;
+mod shown;
 mod stream;
 mod stubs;
 mod symbols;

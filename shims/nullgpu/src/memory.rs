@@ -179,7 +179,7 @@ pub unsafe extern "C" fn hipDeviceGetDefaultMemPool(pool: *mut *mut c_void, devi
     if pool.is_null() || by_number(device).is_none() {
         return keep(INVALID_DEVICE);
     }
-    // SAFETY: the caller's variable; the handle is only ever given back to us.
+    // SAFETY: the caller's variable; the handle is only passed back to this library.
     unsafe { *pool = (0x9001 + device as usize) as *mut c_void };
     SUCCESS
 }

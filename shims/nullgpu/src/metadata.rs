@@ -128,7 +128,7 @@ fn is_named(mut kernel: Reader<'_>, wanted: &[u8]) -> Option<bool> {
 fn described(mut kernel: Reader<'_>) -> Option<(&'static Entry, &'static [Arg])> {
     let entry = registry::new::<Entry>()?;
     entry.wavefront = 64;
-    // The parent takes a kernel without this field in the same way.
+    // The parent treats a kernel without this field in the same way.
     entry.flags = flag::WGP;
     let mut args = [Arg { offset: 0, size: 0 }; MOST_ARGS];
     let mut count = 0;

@@ -11,7 +11,7 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 const MARK: u64 = u64::from_le_bytes(*b"WKMODULE");
-/// Not in the list of bundles.
+/// Marks a bundle that is not in the list.
 pub const UNKNOWN: u32 = u32::MAX;
 
 #[repr(C)]

@@ -83,7 +83,7 @@ forward! {
     extern fn hipMemPoolGetAttribute(pool: *mut c_void, attribute: c_int, to: *mut c_void) = pool_value(pool, attribute, to);
     extern fn hipMemPoolSetAttribute(pool: *mut c_void, _attribute: c_int, _value: *mut c_void) = known(pool);
     extern fn hipMemPoolSetAccess(pool: *mut c_void, _list: *const c_void, _count: usize) = known(pool);
-    /// Reading and writing.
+    /// Reports read and write access for every location.
     extern fn hipMemPoolGetAccess(to: *mut c_uint, _pool: *mut c_void, _location: *mut c_void) = put(to, 3);
     extern fn hipMallocFromPoolAsync(to: *mut *mut c_void, size: usize, _pool: *mut c_void, on: *mut c_void)
         = memory::hipMallocAsync(to, size, on);

@@ -19,7 +19,7 @@ pub unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, number
     };
     let [major, minor, _] = device.version;
     put(p, 0, &device.name);
-    put(p, 256, &[0x57, 0x4b, number as u8]);
+    put(p, 256, &crate::visible_devices::unique_id(device.pci_bus));
     put(p, 288, &device.memory.to_le_bytes());
     put(p, 296, &u64::from(device.shared_per_block).to_le_bytes());
     put(p, 312, &(i32::MAX as u64).to_le_bytes());

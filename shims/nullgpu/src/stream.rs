@@ -126,7 +126,8 @@ forward! {
             SUCCESS
         }
     };
-    /// All work before it is finished, so it is called at once, on the caller's thread. In a graph, each replay calls it.
+    /// All earlier work is finished, so the function is called at once, on the caller's thread. In a graph, each replay
+    /// calls it.
     extern fn hipLaunchHostFunc(on: *mut c_void, call: Option<HostCall>, data: *mut c_void) = {
         let Some(call) = call else { return keep(INVALID_VALUE) };
         match capture(on) {

@@ -4,6 +4,8 @@ use crate::nullgpu_input::{
     Arg, Bundle, COUNTED, COUNTS_SIZE, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, MOST_TABLES, TABLES_MAGIC,
     TableAt, TablesFile, key,
 };
+use crate::error::{NO_DEVICE, Status};
+use crate::visible_devices::Visible;
 use crate::{lock::Lock, sys, tls, trace};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -31,10 +33,17 @@ pub fn thread() -> &'static mut Thread {
 }
 
 pub struct World {
+    /// The devices that the program sees.
     pub devices: &'static [Device],
+    /// How many devices the machine has.
+    pub in_machine: usize,
+    /// The numbers of the visible devices in the machine.
+    shown: Visible,
+    /// The status of calls that need a device, if there is none.
+    pub no_device: Status,
     pub runtime_version: u32,
     counts: Option<&'static [AtomicU64; COUNTED]>,
-    /// One for all devices, or one for each.
+    /// One table for all devices, or one table per device.
     tables: [Kernels; MOST_TABLES],
     count: usize,
 }
@@ -82,7 +91,7 @@ pub fn world() -> &'static World {
 
 impl World {
     const fn empty() -> World {
-        World { devices: &[], runtime_version: 0, counts: None, tables: [Kernels::empty(); MOST_TABLES], count: 1 }
+        World { devices: &[], in_machine: 0, shown: Visible::none(), no_device: NO_DEVICE, runtime_version: 0, counts: None, tables: [Kernels::empty(); MOST_TABLES], count: 1 }
     }
 
     /// Counts a record before it is written, so that the reader can compare the two.
@@ -96,9 +105,19 @@ impl World {
         self.tables.get(..self.count).unwrap_or(&[])
     }
 
+    /// The number of the current device in the machine, which the records have.
+    pub fn machines_number(&self) -> u32 {
+        self.number_of(thread().device)
+    }
+
+    /// The number in the machine of a device that the program sees.
+    pub fn number_of(&self, device: u32) -> u32 {
+        self.shown.numbers().get(device as usize).map_or(u32::MAX, |number| u32::from(*number))
+    }
+
     /// The index of the table for the current device.
     pub fn table_number(&self) -> usize {
-        if self.count > 1 { thread().device as usize } else { 0 }
+        if self.count > 1 { self.machines_number() as usize } else { 0 }
     }
 
     /// The table of the current device. A device beyond the last table has none.
@@ -166,8 +185,13 @@ fn read() -> Option<World> {
     if head.magic != DEVICE_MAGIC {
         return None;
     }
+    let all = view(device, size_of::<DeviceFile>() as u64, head.count as usize)?;
+    let (shown, no_device) = crate::shown::devices(all);
     let mut world = World {
-        devices: view(device, size_of::<DeviceFile>() as u64, head.count as usize)?,
+        devices: visible(all, &shown)?,
+        in_machine: all.len(),
+        shown,
+        no_device,
         runtime_version: head.runtime_version,
         ..World::empty()
     };
@@ -179,6 +203,21 @@ fn read() -> Option<World> {
     world.count(0);
     trace::start(directory, 1, 0);
     Some(world)
+}
+
+/// The devices that are shown, in their order.
+fn visible(all: &'static [Device], shown: &Visible) -> Option<&'static [Device]> {
+    let numbers = shown.numbers();
+    let at = sys::zeroed(size_of_val(all)).cast::<Device>();
+    if at.is_null() || numbers.len() > all.len() {
+        return None;
+    }
+    // SAFETY: fresh memory for that many devices; all zero is a valid device.
+    let devices = unsafe { core::slice::from_raw_parts_mut(at, numbers.len()) };
+    for (device, number) in devices.iter_mut().zip(numbers) {
+        *device = *all.get(usize::from(*number))?;
+    }
+    Some(devices)
 }
 
 /// The path of another file of the directory.

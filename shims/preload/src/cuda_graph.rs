@@ -12,7 +12,7 @@ pub fn outermost(call: impl FnOnce() -> u32) -> (u32, bool) {
     inner(call)
 }
 
-/// The same for calls of either runtime.
+/// Like [`outermost`], for calls of either runtime.
 pub fn inner(call: impl FnOnce() -> u32) -> (u32, bool) {
     thread::now().launching += 1;
     let status = call();

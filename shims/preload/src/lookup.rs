@@ -115,8 +115,9 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const 
         }
         return null;
     };
-    // A lookup in all libraries, or by version, finds the defining library, not us; RTLD_NEXT starts after the caller, which may
-    // come after us. A caller that defines the function itself is a wrapper like us: its lookup is not a use.
+    // A lookup in all libraries, or by version, finds the defining library instead of us. RTLD_NEXT starts after the
+    // caller, and the caller may be after us. A caller that defines the function itself is a wrapper like us: its
+    // lookup is not a use.
     let among_all = handle == RTLD_NEXT || (handle.is_null() && !version.is_null());
     if among_all {
         let stands_before = image::holding(caller).is_none_or(|image| image.defines(text).is_some());

@@ -35,7 +35,8 @@ pub struct HipParams {
     pub shared: c_uint,
 }
 
-/// `cudaKernelNodeParams` and `CUDA_KERNEL_NODE_PARAMS`, which begin alike; the newest of the latter has the last two.
+/// `cudaKernelNodeParams` and `CUDA_KERNEL_NODE_PARAMS`, which begin alike. Only the newest version of the latter has
+/// the last two fields.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CudaParams {

@@ -21,7 +21,7 @@ pub type Key = [u64; 7];
 
 #[repr(C, align(64))]
 pub struct Slot {
-    /// Its number, or one of the states above.
+    /// The number of the shape, or one of the states above.
     state: AtomicU32,
     key: UnsafeCell<Key>,
 }
@@ -61,9 +61,9 @@ fn place(key: &Key) -> usize {
 /// The table's answer for a shape.
 pub enum Found {
     Number(u32),
-    /// A free slot for it.
+    /// The shape is new; this slot is free for it.
     Free(&'static Slot),
-    /// It must be recorded in full.
+    /// The launch must be recorded in full.
     No,
 }
 
@@ -118,7 +118,7 @@ fn make() {
     }
 }
 
-/// In a forked child the new file has none of them. No other thread uses the table.
+/// The new file of a forked child contains none of these shapes. No other thread uses the table.
 pub fn after_fork() {
     if sys::sealed() {
         return;

@@ -120,7 +120,7 @@ pub unsafe fn create(get: Get, instance: Handle, physical: Handle, info: *const 
         }
     }
     if there {
-        // The program itself requests it.
+        // The program requests the extension itself.
         ON.store(true, Ordering::Release);
         return call(info);
     }

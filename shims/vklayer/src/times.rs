@@ -333,7 +333,7 @@ pub struct Timed {
     end: Option<(WriteTimestamp, u64, u32)>,
 }
 
-/// Before a dispatch is recorded.
+/// Writes the first timestamp, before a dispatch is recorded.
 ///
 /// SAFETY: `command` must be a command buffer that the program is recording.
 pub unsafe fn before(command: Handle) -> Timed {
@@ -344,7 +344,7 @@ pub unsafe fn before(command: Handle) -> Timed {
 }
 
 impl Timed {
-    /// After it was recorded.
+    /// Writes the second timestamp, after the dispatch was recorded.
     ///
     /// SAFETY: must be the same command buffer.
     pub unsafe fn after(self, command: Handle) {
@@ -368,7 +368,7 @@ pub fn freed(command: Handle) {
     }
 }
 
-/// Before a submission; see [`refused`].
+/// Announces a submission before it is made; see [`refused`].
 ///
 /// SAFETY: must be the program's own queue.
 pub unsafe fn submitting(queue: Handle, fence: u64, buffers: impl Iterator<Item = Handle>) {

@@ -50,7 +50,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(proved)
 }
 
-/// Headers and device libraries, unpacked once.
+/// The directory of headers and device libraries, which are unpacked once.
 pub fn toolchain(home: &Path) -> anyhow::Result<PathBuf> {
     let root = home.join("root");
     if root.join("usr/include/hip/hip_runtime.h").is_file() {
@@ -144,7 +144,7 @@ fn report(page: &mut String, unit: &str, kernels: &[Counted]) {
         kernels.len() - stubs
     );
     let _ = writeln!(page, "| kernel | code | VGPRs | bytes |\n|---|---|---:|---:|");
-    // Only the vector kernels of the requested type.
+    // Lists only the vector kernels of the requested type.
     for kernel in kernels.iter().filter(|k| k.name.contains("(ggml_type)12,") && !k.name.contains("fixup")) {
         let name = kernel.name.split(">(").next().unwrap_or(&kernel.name).trim_start_matches("void ");
         let what = if kernel.stub { "stub" } else { "live" };

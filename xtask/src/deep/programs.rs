@@ -1,5 +1,6 @@
 //! Real HIP programs on the stand-in GPU, each against its own statement of what it launches: a program of Debian's clang,
-//! hipblaslt-bench, tinygrad, and JAX against XLA's plan. Downloads are kept, so an interrupted run continues.
+//! hipblaslt-bench, rocblas-bench, MIOpenDriver, tinygrad, bitsandbytes, RCCL on two cards, and JAX against XLA's plan.
+//! Downloads are kept, so an interrupted run continues.
 
 use std::env;
 use std::path::Path;

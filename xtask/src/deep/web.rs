@@ -71,7 +71,8 @@ fn printed(program: &Path, dir: &Path, args: &[&str]) -> anyhow::Result<String> 
     Ok(String::from_utf8(done.stdout)?)
 }
 
-/// Every card and version, with types and counts in turn: how many were asked, how many differ, the median time.
+/// Compares every card and version, with types and counts in turn. Returns the number of questions, the number of
+/// differences, and the median time.
 fn explain(browser: &mut Browser, program: &Path, dir: &Path) -> anyhow::Result<(usize, usize, i64)> {
     let choices = choices();
     let (mut asked, mut wrong, mut times) = (0, 0, Vec::new());
@@ -99,7 +100,7 @@ fn explain(browser: &mut Browser, program: &Path, dir: &Path) -> anyhow::Result<
     Ok((asked, wrong, times.get(times.len() / 2).copied().unwrap_or_default() / 10))
 }
 
-/// What was asked, milliseconds, memory, and whether the bytes are the same.
+/// The question, milliseconds, memory, and whether the bytes are the same.
 fn library(
     browser: &mut Browser,
     program: &Path,
@@ -111,7 +112,7 @@ fn library(
     browser.until("document.body.dataset.ready === '1'");
     browser.choose("#choose", &[file]);
     for _ in 0..10 {
-        // Longer than one wait.
+        // The answer may take longer than one wait.
         if browser.eval("document.body.dataset.shown === '1'") == json!(true) {
             break;
         }

@@ -9,9 +9,9 @@ use std::process::{Command, Output};
 
 pub struct Contents {
     pub binary: Vec<u8>,
-    /// By file name, sorted; not compressed.
+    /// The manual pages by file name, sorted and not compressed.
     pub man: Vec<(String, Vec<u8>)>,
-    /// For bash, zsh and fish.
+    /// The completions for bash, zsh and fish.
     pub completions: [Vec<u8>; 3],
     pub powershell: Vec<u8>,
     /// Licences, notices and documentation by file name, sorted.

@@ -44,7 +44,7 @@ cargo xtask dist [--binary FILE] [--windows FILE] [--arm64 FILE] [--page DIR] [-
 ";
 
 const KINDS: [&str; 9] = ["tar", "deb", "rpm", "wheel", "oci", "web", "windows", "arm64", "manifests"];
-/// Those that need a root with another toolchain.
+/// The kinds that need a root with another toolchain.
 const OTHER_SYSTEMS: [&str; 2] = ["windows", "arm64"];
 
 struct Options {
@@ -152,7 +152,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// In the form of `sha256sum`, sorted by name.
+/// The checksums of the files in the form of `sha256sum`, sorted by name.
 fn sums(out: &Path, made: &[String]) -> anyhow::Result<String> {
     let mut names: Vec<&String> = made.iter().filter(|name| !name.contains('/')).collect();
     names.sort();

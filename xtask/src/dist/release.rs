@@ -21,7 +21,7 @@ pub struct Release {
     pub repository: String,
     pub commit: String,
     pub has_changes: bool,
-    /// What its program is built for.
+    /// The target that its program is built for.
     pub target: &'static str,
     /// The time of the commit in seconds: SOURCE_DATE_EPOCH
     /// (<https://reproducible-builds.org/specs/source-date-epoch/>).
@@ -66,7 +66,7 @@ impl Release {
         self.time().chars().take(10).collect()
     }
 
-    /// What `whichkernel --version` prints behind its number.
+    /// The text that `whichkernel --version` prints after the version number.
     pub fn build(&self) -> String {
         format!("{} {} {}", self.commit, self.date(), self.target)
     }

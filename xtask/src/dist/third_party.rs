@@ -14,7 +14,7 @@ pub struct Component {
     pub repository: String,
     /// The hash of the archive on crates.io.
     pub sha256: Option<String>,
-    /// Its licence texts, by file name.
+    /// The library's licence texts, by file name.
     pub texts: Vec<(String, String)>,
 }
 

@@ -51,7 +51,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
 /// Unpacks the archive for Windows beside the other results of ports, and asks its program.
 fn zip(package: &Path) -> anyhow::Result<f64> {
     let root = ports::Root::ready()?;
-    // Wine makes its own directories at the first start, which is no part of the installation.
+    // Wine creates its own directories at the first start, which is not part of the installation.
     done(&mut root.command("/", &["wine64", "wineboot", "--init"]))?;
     let place = ports::target().join("unpacked");
     let _ = fs::remove_dir_all(&place);
@@ -72,7 +72,7 @@ enum Kind {
     Rpm,
     Wheel,
     Oci,
-    /// For Windows: wine runs it, in the root that built it.
+    /// The archive for Windows. Wine runs its program in the root that built it.
     Zip,
 }
 

@@ -75,7 +75,7 @@ impl Distinct {
                         continue;
                     };
                     let at = from + offset;
-                    // The following word distinguishes a single scale from a pair.
+                    // For scale loads, the following word distinguishes a single scale from a pair.
                     let own = if instruction.mnemonic.name().contains("ld_scale") { 16 } else { length };
                     let key = word(&code[at..], own) ^ (((length / 4) as u128) << 126);
                     if seen.insert(key) {

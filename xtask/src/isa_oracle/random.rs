@@ -40,7 +40,7 @@ fn known_error(target: &Target, words: &Words, theirs: &Answer) -> bool {
 #[derive(Default)]
 struct Tally {
     same: usize,
-    /// Neither decodes.
+    /// Neither decoder accepts it.
     refused: usize,
     /// Only our decoder accepts it: LLVM refuses some combination of operands.
     lenient: usize,

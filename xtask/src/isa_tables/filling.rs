@@ -71,7 +71,8 @@ fn usual(name: &str) -> &'static [Words] {
             [0x101, 0x6a04_0102, 0x0500_0001, 0],
             [0x112, 0x2221_0304, 0x2200_0012, 0],
         ],
-        // The bit for global data share, which moved at gfx10, with no operand, an address, data, a result.
+        // The bit for the global data share, which moved at gfx10, in four forms: without operands, with an address,
+        // with data, and with a result.
         "DS" => &[
             [1 << 16, 0, 0, 0],
             [1 << 16, 2, 0, 0],

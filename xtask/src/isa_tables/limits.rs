@@ -49,7 +49,7 @@ pub fn texts(oracle: &mut Oracle, format: &Format, dwords: usize, all: &[Accepte
     Ok(widths.iter().enumerate().map(text).collect())
 }
 
-/// The same for a half of a dual instruction, whose operands are in `half`.
+/// Like [`texts`], for a half of a dual instruction, whose operands are in `half`.
 pub fn half_texts(oracle: &mut Oracle, half: u64, all: &[Accepted<'_>]) -> anyhow::Result<Vec<String>> {
     let fixed = fixed(oracle, !u128::from(half), 2, all)?;
     Ok(fixed.iter().map(|(mask, _)| if *mask == 0 { String::new() } else { format!("//{mask:x}") }).collect())

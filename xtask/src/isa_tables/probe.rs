@@ -50,7 +50,8 @@ pub struct Probed {
 /// A field, the value that may announce more words, and the letter for it in a row.
 type Question = (Bits, u64, char);
 
-/// The opcodes of `format` that LLVM decodes. Those that print more than one name or length go to `conflicts`.
+/// The opcodes of `format` that LLVM decodes. Opcodes that LLVM prints with more than one name or length go to
+/// `conflicts`.
 pub fn format(
     oracle: &mut Oracle,
     generation: Generation,
@@ -292,7 +293,8 @@ fn half_refusals(
 
 /// Two eight-byte encodings that LLVM prints as one instruction.
 fn pairs(oracle: &mut Oracle, format: &Format) -> anyhow::Result<Vec<Found>> {
-    // Only matrix opcodes are modified by another; all of them are in the upper part of the range.
+    // Only matrix opcodes are modified by another instruction, and all matrix opcodes are in the upper part of the
+    // range.
     let opcodes: Vec<usize> = (0..1 << 16)
         .filter(|both| [both >> 8, both & 255].iter().all(|half| (0x20..format.opcodes()).contains(half)))
         .collect();

@@ -20,12 +20,12 @@ cargo xtask web [--out DIR]
   --out DIR     where to (target/web/page)
 ";
 
-/// The most that a visitor downloads, compressed by gzip as any server does it: 1 MiB.
+/// The maximum download of a visitor, compressed with gzip as by any server: 1 MiB.
 const MOST: usize = 1 << 20;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// For pages opened from disk.
+/// The script for pages that are opened from disk.
 const OFFLINE: &str = "offline.js";
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
@@ -67,7 +67,7 @@ fn module(top: &Path) -> anyhow::Result<Vec<u8>> {
             TARGET,
             "--crate-type",
             "cdylib",
-            // The download counts, not the seconds of the build.
+            // The size of the download matters more than the time of the build.
             "--config",
             "profile.release.lto=\"fat\"",
             "--config",
@@ -75,7 +75,7 @@ fn module(top: &Path) -> anyhow::Result<Vec<u8>> {
         ])
         .env("CARGO_TARGET_DIR", &into)
         .env("CARGO_ENCODED_RUSTFLAGS", remapped(top));
-    // Set by an outer cargo for this program alone.
+    // An outer cargo sets these for this program only.
     for name in ["RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_MAKEFLAGS", "MAKEFLAGS"] {
         cargo.env_remove(name);
     }
@@ -106,7 +106,7 @@ pub fn files(top: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     Ok(files)
 }
 
-/// What a visitor of all of it downloads.
+/// The download size of a visitor who opens everything.
 fn downloaded(files: &[(String, Vec<u8>)]) -> anyhow::Result<usize> {
     let mut sum = 0;
     for (_, bytes) in files.iter().filter(|(name, _)| name != OFFLINE) {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What Debian sid calls the parts: the compiler, the standard library, a linker, a C compiler for zstd.
+/// Debian sid's packages for the parts: the compiler, the standard library, a linker, a C compiler for zstd.
 const PACKAGES: [&str; 4] = ["rustc", "libstd-rust-dev-wasm32", "lld-22", "clang-22"];
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Toolchain {
         Ok(Toolchain::Unpacked(dir))
     }
 
-    /// What cargo needs to know about it.
+    /// The settings that cargo needs for it.
     pub fn set(&self, cargo: &mut Command) {
         match self {
             Toolchain::Own { clang } => {
@@ -71,7 +71,7 @@ fn unpack(dir: &Path) -> anyhow::Result<()> {
     let (mirror, keyring) =
         test_artifacts::debian_mirror().context("no Debian mirror in /etc/apt names its keyring with Signed-By")?;
     fs::write(work.join("sources.list"), format!("deb [signed-by={keyring}] {mirror} sid main\n"))?;
-    // As if nothing was installed, so that the C library of these programs comes too.
+    // Resolved as if nothing were installed, so that the C library of these programs is included.
     fs::write(work.join("status"), "")?;
     let apt = |args: &[&str]| -> anyhow::Result<()> {
         let mut apt = Command::new("apt-get");

@@ -6,7 +6,7 @@
 //! - The name is followed to the file that defines it: through re-exports, imports of a parent, and globs.
 //! - `mod b;` is not an import. Neither is a `pub use`, unless the code of the same file uses the name.
 //! - `use crate::b` for a module b is not an import by itself; the paths that start with `b::` are.
-//! - A call of a method is not an import: its type is, where it is named.
+//! - A method call is not an import. The place that names its type is.
 
 mod modules;
 mod tokens;

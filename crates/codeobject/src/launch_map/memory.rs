@@ -45,7 +45,7 @@ impl Memory {
         Some(value)
     }
 
-    /// Writes up to 8 bytes; With None, the bytes become unknown.
+    /// Writes up to 8 bytes; with None, the bytes become unknown.
     pub fn write(&mut self, image: &Image<'_>, address: u64, bytes: usize, value: Option<u64>) {
         for i in 0..bytes.min(8) as u64 {
             let at = address.wrapping_add(i);

@@ -10,7 +10,7 @@ use crate::{ReadAt, Result};
 /// One container, with the kernels of the code that was chosen from it.
 #[derive(Debug)]
 pub struct Chosen {
-    /// The address of the container in the file's memory image: what a program registers.
+    /// The address of the container in the file's memory image, which a program registers.
     pub address: u64,
     /// The index of the container in its section.
     pub index: usize,

@@ -43,7 +43,7 @@ pub struct CubinKernel {
     pub parameters: Option<u32>,
     pub constant0: u64,
     pub max_threads: Option<u32>,
-    /// Whether it refers to functions outside itself.
+    /// Whether the kernel refers to functions outside itself.
     pub externs: bool,
     /// Offset and size of each parameter, in order. Empty if the cubin does not state them.
     pub arguments: Vec<(u32, u32)>,

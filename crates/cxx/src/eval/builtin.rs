@@ -45,6 +45,10 @@ pub enum Builtin {
     Strtoul(IntTy),
     Strcmp,
     Atoi,
+    /// These are known only in a process that is followed from its start.
+    Snprintf,
+    Strncpy,
+    Memcmp,
     Float(fn(f64) -> f64),
 }
 
@@ -73,6 +77,9 @@ const TABLE: &[(&str, Builtin)] = &[
     ("strtol", Builtin::Strtoul(IntTy::I64)),
     ("strcmp", Builtin::Strcmp),
     ("atoi", Builtin::Atoi),
+    ("snprintf", Builtin::Snprintf),
+    ("strncpy", Builtin::Strncpy),
+    ("memcmp", Builtin::Memcmp),
     ("floor", Builtin::Float(f64::floor)),
     ("floorf", Builtin::Float(f64::floor)),
     ("ceil", Builtin::Float(f64::ceil)),

@@ -124,7 +124,9 @@ impl<'p> Machine<'p> {
     /// Runs a static function of a struct, as in `T::convert(x)`, if it has to be followed.
     pub(super) fn call_static(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let within = name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1;
-        let Some(last) = name.path.last().filter(|_| within && self.follows) else { return Ok(None) };
+        let Some(last) = name.path.last().filter(|_| within && (self.follows || self.configures)) else {
+            return Ok(None);
+        };
         let Some(instance) = self.scope_of(name)? else { return Ok(None) };
         let this = self.push_temporary(Value::Void);
         let result = self.method(&instance, this, last.sym, args, at)?;
@@ -156,11 +158,12 @@ impl<'p> Machine<'p> {
             return Ok(value);
         }
         let outside = self.outside(name);
-        // The call may change what it is given, so its configuration is read first.
+        // The call may change its arguments, so the configuration is read first.
         let config = self.given_configuration(name, args, at)?;
+        let given = if outside == Outside::Work { self.call_values(args, at)? } else { Vec::new() };
         let values = self.stranger(Some(full), args, at)?;
         if outside == Outside::Work || (outside == Outside::Moves && self.follows) {
-            self.hand_to_library(name, at)?;
+            self.hand_to_library(name, given, at)?;
             if outside == Outside::Moves {
                 self.moved(&values, at);
             }
@@ -257,9 +260,10 @@ impl<'p> Machine<'p> {
             let Some(default) = &param.default else { break };
             values.push(self.eval(default)?);
         }
-        // The lambda's variables live in the frame of the enclosing function. A lambda that captures nothing may
-        // outlive that function, so it gets a frame of its own.
-        let alone = closure.lambda.copies.as_ref().is_some_and(Vec::is_empty) && closure.lambda.own.is_empty();
+        // The lambda's variables live in the frame of the enclosing function. A lambda that captures nothing, or only
+        // copies, may outlive that function, so it gets a frame of its own.
+        let nothing = closure.lambda.copies.as_ref().is_some_and(Vec::is_empty) && closure.lambda.own.is_empty();
+        let alone = nothing || self.starting && closure.lambda.copies.is_none();
         let is = |frame: &&Frame| frame.base == closure.base && Some(frame.name) == closure.name;
         let written_in = self.frames.iter().rev().find(is);
         let ((function, name, view, this), base) = match (written_in, self.frames.last()) {

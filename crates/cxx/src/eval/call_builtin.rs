@@ -71,6 +71,10 @@ impl Machine<'_> {
             Builtin::Answer(answer) => answer(self, args, at)?,
             Builtin::Getenv => self.getenv(first, at)?,
             Builtin::UnlessFollowed if self.follows => return Ok(None),
+            Builtin::Snprintf | Builtin::Strncpy | Builtin::Memcmp if !self.starting => return Ok(None),
+            Builtin::Snprintf => self.snprintf(args, at)?,
+            Builtin::Strncpy => self.strncpy(args, at)?,
+            Builtin::Memcmp => self.memcmp(args, at)?,
             Builtin::Unknown | Builtin::UnlessFollowed => Value::Opaque(at),
             Builtin::Same => match first {
                 Some(expr) => self.eval(expr)?,

@@ -32,6 +32,8 @@ impl Machine<'_> {
                 Value::Agg(agg) if ty.pointers > 0 && !ty.reference && matches!(agg.shape, Shape::Array) => {
                     Value::Opaque(ty.span)
                 }
+                // `char name[] = "text"` is an array with a terminating NUL.
+                Value::Str(text) if self.starting && is_text_array(ty) => text_array(&text),
                 value => value,
             });
         }
@@ -322,7 +324,7 @@ impl Machine<'_> {
     }
 
     /// The characters of a string or of a character array, up to the terminating NUL.
-    pub(super) fn text_of(&self, value: &Value) -> Option<String> {
+    pub fn text_of(&self, value: &Value) -> Option<String> {
         let chars = |items: &[Value]| {
             let mut text = String::new();
             for item in items {
@@ -374,4 +376,17 @@ fn underlying(values: impl Iterator<Item = i64> + Clone) -> IntTy {
 /// Rounds to the precision of the type. A float has 24 significant bits.
 pub(super) fn rounded(value: f64, bits: u8) -> f64 {
     if bits == 32 { f64::from(value as f32) } else { value }
+}
+
+/// Whether a type is `char[]`, whose length its text gives.
+fn is_text_array(ty: &Type) -> bool {
+    ty.pointers == 0
+        && !ty.reference
+        && matches!(ty.dims.as_slice(), [None])
+        && matches!(ty.base, Base::Int { bits: 8, .. })
+}
+
+fn text_array(text: &str) -> Value {
+    let character = |byte: u8| Value::typed(i64::from(byte as i8), IntTy::I8);
+    Value::array(text.bytes().chain([0]).map(character).collect())
 }

@@ -1,5 +1,5 @@
-//! A dialect: what a family of sources adds to C++. It has the vocabulary, the functions and constants of the platform,
-//! and the calls that count as results. The caller provides it.
+//! A dialect: the additions of a family of sources to C++. It has the vocabulary, the functions and constants of the
+//! platform, and the calls that count as results. The caller provides it.
 
 use super::builtin::Builtin;
 use super::machine::Machine;

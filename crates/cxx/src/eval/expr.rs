@@ -3,9 +3,9 @@
 use super::machine::Machine;
 use super::records::{Run, Stop};
 use super::value::{Agg, FnValue, MemoryPlace, Shape, Ty, Value};
-use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
+use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Type, Unary};
 use crate::syntax::files::Span;
-use crate::syntax::sym;
+use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -133,6 +133,9 @@ impl Machine<'_> {
                 {
                     return Ok(result);
                 }
+                if let Some(hidden) = self.hidden_by_function(ty, args) {
+                    return self.call_function((hidden, &[], self.view()), Vec::new(), args, expr.span);
+                }
                 let ty = self.resolve(ty)?;
                 self.construct(&ty, args, expr.span)?
             }
@@ -168,6 +171,15 @@ impl Machine<'_> {
             }
             ExprKind::New(..) | ExprKind::Heap => Value::Opaque(expr.span),
         })
+    }
+
+    /// The name of a function that hides a struct of the same name: `struct f {}; f * f(void); ... f()`.
+    fn hidden_by_function(&self, ty: &Type, args: &[Expr]) -> Option<Sym> {
+        let Base::Name(name) = &ty.base else { return None };
+        let (Root::Global, [only]) = (&name.root, name.path.as_slice()) else { return None };
+        let braces = matches!(args, [Expr { kind: ExprKind::Init(_), .. }]);
+        let plain = ty.pointers == 0 && only.args.is_none() && !braces && self.starting;
+        (plain && !self.program.overloads(only.sym).is_empty()).then_some(only.sym)
     }
 
     fn unary(&mut self, op: Unary, inner: &Expr, at: Span) -> Run<Value> {

@@ -7,7 +7,7 @@ use super::invoke::Given;
 use super::joined::Handing;
 use super::machine::{Frame, Machine};
 use super::records::{Handoff, Run, Stop};
-use super::settings::{Extent, Settings};
+use super::settings::{CallValue, Extent, Settings};
 use super::value::{FnValue, Ty, Value};
 use crate::syntax::ast::{Expr, Function, Stmt};
 use crate::syntax::files::Span;
@@ -68,9 +68,32 @@ impl Machine<'_> {
     }
 
     /// Records work that is done inside a library.
-    pub(super) fn hand_to_library(&mut self, name: Sym, at: Span) -> Run<()> {
+    pub(super) fn hand_to_library(&mut self, name: Sym, given: Vec<CallValue>, at: Span) -> Run<()> {
         let (stack, locals) = (self.names(), Vec::new());
-        self.handed_over(Handoff { name, args: Vec::new(), config: None, at, stack, library: true, locals })
+        self.handed_over(Handoff { name, args: Vec::new(), config: None, at, stack, library: true, given, locals })
+    }
+
+    /// The arguments of a library call. They are read before the call, which may change what they point to.
+    pub(super) fn call_values(&mut self, args: &[Expr], at: Span) -> Run<Vec<CallValue>> {
+        if !self.configures || args.iter().any(super::taint::changes) {
+            return Ok(Vec::new());
+        }
+        let mut out = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = match self.eval(arg)? {
+                Value::Ptr(place) => self.read(place, at),
+                value => value,
+            };
+            out.push(match value {
+                Value::Float(number, _) => CallValue::Float(number.to_bits()),
+                Value::Int(..) => match self.setting(&value, at) {
+                    Ok([number, ..]) => CallValue::Numbers(vec![number]),
+                    Err(_) => CallValue::Unknown,
+                },
+                _ => CallValue::Unknown,
+            });
+        }
+        Ok(out)
     }
 
     pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], args: &[Expr], at: Span) -> Run<Value> {
@@ -121,7 +144,16 @@ impl Machine<'_> {
             args = function.templates.iter().map(|param| param.name).zip(values).collect();
         }
         let locals = self.local_integers();
-        Ok(Handoff { name: remote.name, args, config, at, stack: self.names(), library: false, locals })
+        Ok(Handoff {
+            name: remote.name,
+            args,
+            config,
+            at,
+            stack: self.names(),
+            library: false,
+            given: Vec::new(),
+            locals,
+        })
     }
 
     fn local_integers(&self) -> Vec<(Sym, Value)> {

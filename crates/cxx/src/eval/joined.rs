@@ -63,7 +63,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Undoes what the call did.
+    /// Undoes the effects of the call.
     fn undo_aside(&mut self, aside: &Aside) {
         self.restore(&aside.mark);
         let [unknown, asked, blocks] = aside.counts;
@@ -81,7 +81,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs a call that is followed. Unknown conditions inside it are joined if all ways are alike.
+    /// Runs a call that is followed. Unknown conditions inside it are joined if all ways through the call have the same
+    /// result.
     pub(super) fn invoke_joined(&mut self, call: &Handing) -> Run<Value> {
         let aside = self.step_aside();
         let joined = self.all_ways(call, &aside);

@@ -2,7 +2,8 @@
 
 use super::machine::Machine;
 use super::records::Run;
-use super::value::{Instance, Shape, Ty, Value};
+use super::types::MAX_ITEMS;
+use super::value::{Agg, Instance, Shape, Ty, Value};
 use crate::syntax::ast::{Expr, ExprKind};
 use crate::syntax::files::Span;
 use std::rc::Rc;
@@ -89,6 +90,15 @@ impl Machine<'_> {
         Ok(self.size_of(&ty))
     }
 
+    /// The size of an array variable. A growable list has another size than its items.
+    fn size_of_items(&mut self, array: &Agg) -> Option<usize> {
+        if array.item.is_some() || array.items.len() >= MAX_ITEMS {
+            return None;
+        }
+        let item = array.items.first()?.ty();
+        self.size_of(&item)?.checked_mul(array.items.len())
+    }
+
     pub(super) fn size_of_expr(&mut self, inner: &Expr, at: Span) -> Run<Value> {
         // `sizeof` does not evaluate its operand.
         if super::taint::changes(inner) {
@@ -105,7 +115,10 @@ impl Machine<'_> {
         };
         let size = match &value {
             Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) => Some(8),
-            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => self.size_of_field(inner)?,
+            Value::Agg(agg) if matches!(agg.shape, Shape::Array) => match inner.kind {
+                ExprKind::Local(..) | ExprKind::Name(_) if self.starting => self.size_of_items(agg),
+                _ => self.size_of_field(inner)?,
+            },
             value => {
                 let ty = value.ty();
                 self.size_of(&ty)

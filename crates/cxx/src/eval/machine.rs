@@ -1,4 +1,4 @@
-//! The machine that runs functions: its memory, the range of inputs of the current run, and what it records.
+//! The machine that runs functions: its memory, the range of inputs of the current run, and its records.
 
 use super::builtin::{self, Builtin};
 use super::dialect::Dialect;
@@ -280,7 +280,7 @@ impl<'p> Machine<'p> {
         Moment { globals: self.globals.clone(), statics: self.statics.clone(), global_slots: self.global_slots.clone() }
     }
 
-    /// Makes the memory what it was at a moment. Everything allocated since then is gone.
+    /// Restores the memory to an earlier state. Everything allocated since then is dropped.
     pub fn return_to(&mut self, moment: &Moment) {
         self.globals.clone_from(&moment.globals);
         self.statics.clone_from(&moment.statics);

@@ -12,6 +12,7 @@ mod bounds;
 mod builtin;
 mod call;
 mod call_builtin;
+mod char_array;
 mod configuration;
 mod container;
 mod convert;
@@ -50,5 +51,5 @@ pub use machine::{Machine, Moment};
 pub use records::{
     Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, UnknownCondition, Window,
 };
-pub use settings::{Extent, ExtentPart, NotKnown, Setting, Settings};
+pub use settings::{CallValue, Extent, ExtentPart, NotKnown, Setting, Settings};
 pub use value::{Agg, CURVED, FnValue, Instance, MemoryPlace, Shape, Ty, Value};

@@ -21,7 +21,8 @@ impl Machine<'_> {
             _ => None,
         };
         Some(match self.program.text(name) {
-            "shared_ptr" | "unique_ptr" | "weak_ptr" => Ty::Owner(ty(0)?),
+            // The type may be incomplete here: its name is then unknown.
+            "shared_ptr" | "unique_ptr" | "weak_ptr" => Ty::Owner(ty(0).unwrap_or_else(|| Rc::new(Ty::Unknown))),
             "atomic" => ty(0)?.as_ref().clone(),
             "map" | "unordered_map" => Ty::Map(ty(0)?, ty(1)?),
             "deque" | "list" | "initializer_list" => Ty::List(ty(0)?),
@@ -51,7 +52,7 @@ impl Machine<'_> {
                 let Some([TemplateArg::Type(ty)]) = last.args.as_deref() else { return Ok(None) };
                 let ty = self.resolve(ty)?;
                 Some(match (&ty, args) {
-                    // Without a constructor, the object is zeroed.
+                    // An object without a constructor is zeroed.
                     (Ty::Struct(instance), []) if !self.has_constructor(instance) => {
                         let object = self.default_value(&ty, true, at)?;
                         Value::Ptr(self.global(object))
@@ -78,7 +79,7 @@ impl Machine<'_> {
             },
             "find_if" => match args {
                 [from, to, _] => match (self.decayed(from)?, self.decayed(to)?) {
-                    // Nothing is asked about an empty range.
+                    // In an empty range, the function is never called.
                     (Value::Ptr(from), Value::Ptr(to)) if from == to => Some(Value::Ptr(to)),
                     _ => None,
                 },
@@ -274,12 +275,31 @@ impl Machine<'_> {
             Some(Value::Agg(agg)) => agg.items.len(),
             _ => return None,
         };
+        if let Value::Str(wanted) = wanted
+            && let Some(known) = self.find_text(map, wanted)
+        {
+            return Some(known);
+        }
         for index in 0..count {
             let key = self.peek(map.part(index)?.part(0)?)?.clone();
             match self.same_key(&key, wanted) {
                 Some(true) => return Some(Some(index)),
                 Some(false) => {}
                 None => return None,
+            }
+        }
+        Some(None)
+    }
+
+    /// The position of a text among the keys of a map, if all of them are texts.
+    fn find_text(&self, map: MemoryPlace, wanted: &str) -> Option<Option<usize>> {
+        let Value::Agg(map) = self.peek(map)? else { return None };
+        for (index, entry) in map.items.iter().enumerate() {
+            let Value::Agg(entry) = entry else { return None };
+            match entry.items.first()? {
+                Value::Str(key) if **key == *wanted => return Some(Some(index)),
+                Value::Str(_) => {}
+                _ => return None,
             }
         }
         Some(None)

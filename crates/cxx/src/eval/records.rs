@@ -1,6 +1,6 @@
 //! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies provided.
 
-use super::settings::Settings;
+use super::settings::{CallValue, Settings};
 use super::value::Value;
 use crate::program::Program;
 use crate::syntax::files::Span;
@@ -89,6 +89,8 @@ pub struct Handoff {
     pub stack: Vec<Sym>,
     /// Whether the work happens inside a library, so that there is no function to evaluate.
     pub library: bool,
+    /// The arguments of a library call, by position. Empty if the caller does not need configurations.
+    pub given: Vec<CallValue>,
     /// Local integers of the function that performs the hand-off, by name.
     pub locals: Vec<(Sym, Value)>,
 }

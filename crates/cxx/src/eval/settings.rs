@@ -32,6 +32,16 @@ pub type Setting = Result<[Extent; 3], Box<NotKnown>>;
 /// The first three values of a configuration.
 pub type Settings = [Setting; 3];
 
+/// An argument of a library call. A pointer to a number counts as that number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallValue {
+    /// One number; several if the value differs between the builds that were joined.
+    Numbers(Vec<Extent>),
+    /// The bits of an f64.
+    Float(u64),
+    Unknown,
+}
+
 impl NotKnown {
     pub(super) fn new(at: Span, why: Message) -> Box<NotKnown> {
         Box::new(NotKnown { at, why })

@@ -281,7 +281,7 @@ impl Machine<'_> {
         (held, false)
     }
 
-    /// The value `at` counts further on; None if it has none (a division by zero) or cannot be determined.
+    /// The value after `at` more counts; None if there is none (a division by zero) or if it cannot be determined.
     pub(super) fn at(&self, number: Number, at: i64) -> Option<Piece> {
         self.at_wanted(number, (at, None))
     }

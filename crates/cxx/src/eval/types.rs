@@ -240,7 +240,7 @@ impl Machine<'_> {
                     return Ok(Ty::Struct(Rc::new(Instance { of: of.clone(), args })));
                 }
             } else if let Some(bound) = self.bound(of, special, &whole)? {
-                // The one that leaves the fewest parameters open is the most specialised.
+                // The specialisation that leaves the fewest parameters open is the most specialised.
                 match &partial {
                     Some((_, known)) if known.len() == bound.len() => return Ok(Ty::Unknown),
                     Some((_, known)) if known.len() < bound.len() => {}

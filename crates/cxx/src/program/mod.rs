@@ -231,7 +231,8 @@ impl Program {
             }
             self.functions.push(function);
         }
-        for (name, ty) in declared.aliases {
+        // `typedef enum name { ... } name;` says nothing more.
+        for (name, ty) in declared.aliases.into_iter().filter(|(name, ty)| !ty.is_only(*name)) {
             self.aliases.entry(name).or_default().push((unit, ty));
         }
         for (name, pick) in declared.picks {
@@ -524,4 +525,12 @@ pub fn mentions_call(text: &str, name: &str) -> bool {
         let after = bytes.get(at + name.len()..).unwrap_or_default();
         !before && after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'(')
     })
+}
+
+impl Program {
+    /// The tokens of a unit with its includes, without reading its declarations.
+    pub(crate) fn tokens(&mut self, tree: &dyn Sources, path: &str) -> Result<Vec<Tok>, LoadError> {
+        let (toks, _) = Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
+        Ok(self.with_bodies(&toks))
+    }
 }

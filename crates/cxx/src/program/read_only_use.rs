@@ -225,7 +225,7 @@ impl Program {
         match right {
             Some(sym::LT | sym::QUESTION) => return true,
             Some(right) if computes(right) => return true,
-            // A call of the function that it points to.
+            // The variable is a pointer, and the function that it points to is called.
             Some(sym::LPAREN) => return true,
             Some(sym::SEMI | sym::RPAREN | sym::RBRACKET | sym::COMMA | sym::RBRACE | sym::COLON) => {}
             _ => return false,

@@ -175,6 +175,13 @@ impl Type {
     pub fn has_arguments(&self) -> bool {
         matches!(&self.base, Base::Name(name) if name.path.last().is_some_and(|last| last.args.is_some()))
     }
+
+    /// Whether the type is this plain name.
+    pub fn is_only(&self, wanted: Sym) -> bool {
+        let Base::Name(name) = &self.base else { return false };
+        let only = matches!(name.path.as_slice(), [only] if only.sym == wanted && only.args.is_none());
+        only && matches!(name.root, Root::Global) && self.pointers == 0 && self.dims.is_empty()
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -1,5 +1,5 @@
-//! What a family of sources adds to C++ for the parser: words of its compiler, macros that are not expanded, file
-//! extensions. It has only static tables and plain functions, so that threads can share a program.
+//! The additions of a family of sources to C++, for the parser: words of its compiler, macros that are not expanded,
+//! file extensions. It has only static tables and plain functions, so that threads can share a program.
 
 /// A declaration word outside the C++ standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -127,7 +127,7 @@ fn mixed_in_process(facts: &Facts) -> Vec<Case> {
             "doctor-case-mixed-process",
             pid = process.pid,
             server = process.role.name(),
-            releases = process.releases().join(", ")
+            releases = process.releases()
         );
         Case::new("mixed-in-process", Weight::Problem, what).say(key!("doctor-case-mixed-process-fix"))
     };

@@ -31,7 +31,6 @@ fn overrides(facts: &Facts) -> Vec<Case> {
         if targets.is_empty() && !facts.gpus.is_empty() {
             cases.extend(places(facts, name).into_iter().map(|(place, value)| {
                 let nodes: Vec<&str> = facts.gpus.iter().map(|gpu| gpu.node.as_str()).collect();
-                let nodes = nodes.join(", ");
                 let what = say!("doctor-case-override-nowhere", place = place.name(), name, value, nodes);
                 Case::new("override-nowhere", Weight::Warning, what).with_fix(place.unset(name))
             }));
@@ -73,8 +72,7 @@ fn one_override(facts: &Facts, name: &str, targets: &[&str]) -> Vec<Case> {
             continue;
         }
         if !targets.contains(&target.as_str()) {
-            let what =
-                say!("doctor-case-override", place = place.name(), name, value, target, real = targets.join(", "));
+            let what = say!("doctor-case-override", place = place.name(), name, value, target, real = targets);
             cases.push(case("override", Weight::Problem, what));
         } else if targets.len() == 1 {
             let what = say!("doctor-case-override-idle", place = place.name(), name, value, target);

@@ -57,7 +57,6 @@ fn blocked_by_kernel(
     if missing.is_empty() {
         return Verdict::new(name, Status::Blocked, say!("doctor-refused", call, error), None);
     }
-    let missing = missing.join(", ");
     let why = match probes {
         true => say!("doctor-capabilities-uprobe", call, error, missing),
         false => say!("doctor-capabilities", call, error, missing),

@@ -53,7 +53,7 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
     if let Some(own) = own.and_then(|own| own.version.as_deref())
         && !others.is_empty()
     {
-        let why = say!("doctor-rocprofv3-mixed", path, own, others = others.join(", "));
+        let why = say!("doctor-rocprofv3-mixed", path, own, others);
         return Verdict::new(name, Status::Blocked, why, Fix::say(key!("doctor-rocprofv3-mixed-fix")))
             .and(attach(facts, trials));
     }

@@ -5,7 +5,7 @@ use doctor::HostObserver;
 use evidence::{GradeKind, Recorded, Why, default_investigation};
 use observe::{ObserveContext, Observer};
 
-/// `host` names the machine of the notes that this is, if it is one of them.
+/// `host`: the name that the field notes use for this machine, if they mention it.
 fn grades(machine: &Machine, host: Option<&str>) -> impl Fn(&str) -> GradeKind + use<> {
     let around = ObserveContext { time: "2025-01-01T00:00:00Z".to_owned(), ..ObserveContext::default() };
     let sightings = HostObserver::new(machine.host()).observe(&around, &mut |_| {}).unwrap();
@@ -45,7 +45,7 @@ fn the_notes_own_machine_confirms_what_they_read_and_refutes_the_pool() {
     }
     // 16,695,296 KB are 15.9 GiB, not the claimed 16.7.
     assert_eq!(grade("rocminfo-pool"), GradeKind::Refuted);
-    // Another machine with the same card gives evidence about the card, but not about their machine.
+    // Another machine with the same card gives evidence about the card, but not about the machine of the notes.
     let grade = grades(&machine, None);
     assert_eq!(grade("rocminfo-device-id"), GradeKind::Confirmed);
     for id in ["ptrace-scope-1", "runtime-directory", "log-offloaded", "server-port"] {

@@ -16,7 +16,7 @@ use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The selection of one program on a machine with simulated GPUs.
+/// The kernels that one program selected on a machine with simulated GPUs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProgramRun<'r> {
     /// The origin of the libraries.
@@ -35,6 +35,8 @@ pub struct ProgramRun<'r> {
     /// Variables that the program did not get, because they lead to the user's own caches and databases, or to files that
     /// its tree does not have.
     pub withheld: &'r [String],
+    /// Numbers of the devices that variables such as HIP_VISIBLE_DEVICES leave to the program; null without such a variable.
+    pub visible: Option<&'r [u8]>,
     pub without_code: Vec<WithoutCode<'r>>,
 }
 
@@ -42,7 +44,7 @@ impl Answer for ProgramRun<'_> {
     const SCHEMA: &'static str = "whichkernel.dryrun/2";
 }
 
-/// The path of each type at each column count, on each card: the answer of `dryrun` without a program.
+/// The path of each type at each column count, on each card: the output of `dryrun` without a program.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CardMaps<'r> {
     pub runtime: String,
@@ -165,6 +167,7 @@ pub struct Parts<'r> {
     pub events: &'r Events,
     pub unjudged: &'r [Unjudged],
     pub withheld: &'r [String],
+    pub visible: Option<&'r [u8]>,
 }
 
 impl<'r> From<Parts<'r>> for ProgramRun<'r> {
@@ -193,6 +196,7 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
             blas: Vec::new(),
             events: parts.events.into(),
             withheld: parts.withheld,
+            visible: parts.visible,
             without_code: parts
                 .unjudged
                 .iter()

@@ -23,7 +23,7 @@ pub(crate) fn describe(
     cache: &Path,
 ) -> Result<Described, DryrunError> {
     if libraries.is_empty() {
-        // Nothing says that the code is for another card.
+        // Without libraries, nothing suggests that the code is for another card.
         return Ok(Described { ships: true, ..Described::default() });
     }
     let kept = cache.join("kernels").join(kernel_cache::name(libraries, &profile.gcn_arch_name, false)?);
@@ -39,7 +39,8 @@ pub(crate) fn describe(
         let found = chosen(source, LIMIT, |targets| code_for(&device, targets).map(|(code, _)| code.to_owned()));
         let found = match found {
             Ok(found) => found,
-            // Perhaps the program never uses it. Launches of its kernels would be listed as unknown.
+            // A library that cannot be read is not an error: the program may never use it. Launches of its kernels
+            // would be listed as unknown.
             Err(error) => {
                 described.missing.push(format!("{}: {error}", path.display()));
                 continue;
@@ -81,7 +82,8 @@ fn add(builder: &mut Builder, described: &mut Described, device: &Arch, one: &Ch
     }
 }
 
-/// The machine code that describes the kernels: what the card runs, else the nearest target of the same container.
+/// The machine code that describes the kernels: the code that the card runs, otherwise that of the nearest target in
+/// the same container.
 fn code_for<'t>(device: &Arch, targets: &'t [String]) -> Option<(&'t str, How)> {
     let Arch::Nvidia(own) = device else { return None };
     let machine = || targets.iter().map(String::as_str).filter(|target| target.starts_with("sm_"));

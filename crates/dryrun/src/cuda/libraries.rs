@@ -40,7 +40,7 @@ const VENDOR: &[&str] = &[
 enum Linked {
     /// No CUDA code.
     Not,
-    /// The CUDA runtime is another library; its name.
+    /// The CUDA runtime is a separate library of this name.
     Shared(String),
     /// The runtime is part of the file.
     Static,
@@ -140,7 +140,8 @@ fn directories(place: &RunRoot, program: Option<&Path>) -> Vec<PathBuf> {
             if let Some(directory) =
                 file.as_deref().and_then(|file| fs::canonicalize(file).ok()?.parent().map(Path::to_owned))
             {
-                // Not for a directory of system programs, which has thousands of files and no such libraries.
+                // Directories of system programs are skipped, because they have thousands of files and no CUDA
+                // libraries.
                 if !directory.starts_with("/usr") && !directory.starts_with("/bin") {
                     list.push(directory.join("../lib"));
                     list.push(directory);
@@ -169,7 +170,7 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     is_python(&named).then_some(named)
 }
 
-/// Where an interpreter looks for packages, by its own account.
+/// The directories in which an interpreter looks for packages, as it reports them.
 fn modules(python: &Path) -> Vec<PathBuf> {
     let mut command = sys::program::given(python.as_os_str());
     command.args(["-c", "import sys; print('\\n'.join(sys.path))"]).stdin(Stdio::null()).stderr(Stdio::null());

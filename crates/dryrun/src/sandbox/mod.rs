@@ -22,7 +22,7 @@ use sys::unix::AsRawFd;
 /// looked up inside the tree.
 #[derive(Debug, Clone)]
 pub struct Enter {
-    /// None: this machine's own root, in a mount namespace of its own.
+    /// None means this machine's own root, in a separate mount namespace.
     root: Option<PathBuf>,
     binds: Vec<Bind>,
     /// Files and directories that replace existing ones.
@@ -46,7 +46,7 @@ impl Enter {
         Enter { root: Some(root.into()), binds: Vec::new(), over: Vec::new(), sysfs: None, cwd: PathBuf::from("/") }
     }
 
-    /// This machine as it is, except what [`Enter::over`] and [`Enter::sysfs`] replace.
+    /// This machine unchanged, except for the parts that [`Enter::over`] and [`Enter::sysfs`] replace.
     pub fn here() -> Self {
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         Enter { root: None, binds: Vec::new(), over: Vec::new(), sysfs: None, cwd }

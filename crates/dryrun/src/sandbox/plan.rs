@@ -32,12 +32,11 @@ const STAGE: &str = "mnt";
 const OUTSIDE: [&str; 8] = ["proc", "dev", "sys", "tmp", "mnt", "root", "home", "run"];
 
 /// Parts of the real /sys that programs use and that say nothing about a card.
-const REAL: [&str; 13] = [
+const REAL: [&str; 12] = [
     "block",
     // Types of perf events: without them, `watch` cannot place a uprobe on the program.
     "bus/event_source",
     "dev",
-    "devices",
     "firmware",
     "fs",
     "hypervisor",
@@ -48,8 +47,26 @@ const REAL: [&str; 13] = [
     "bus/cpu",
     "bus/node",
 ];
-/// Parts that are made up.
-const MADE: [&str; 4] = ["class/kfd", "class/drm", "bus/pci", "module/amdgpu"];
+/// Parts that are made up, with the place where the kernel shows them. Clang's `amdgpu-arch` does not go through `class`.
+const MADE: [(&str, &str); 5] = [
+    ("class/kfd", "class/kfd"),
+    ("class/kfd", "devices/virtual/kfd"),
+    ("class/drm", "class/drm"),
+    ("bus/pci", "bus/pci"),
+    ("module/amdgpu", "module/amdgpu"),
+];
+
+/// The real devices, except the driver's own.
+fn devices() -> Vec<String> {
+    let below = |part: &str| -> Vec<String> {
+        let list = fs::read_dir(Path::new("/sys").join(part)).into_iter().flatten().flatten();
+        list.map(|entry| format!("{part}/{}", entry.file_name().to_string_lossy())).collect()
+    };
+    let mut all = below("devices");
+    all.retain(|part| part != "devices/virtual");
+    all.extend(below("devices/virtual").into_iter().filter(|part| part != "devices/virtual/kfd"));
+    all
+}
 
 impl Plan {
     pub fn new(enter: &Enter) -> Result<Plan, EnterError> {
@@ -120,8 +137,9 @@ impl Plan {
 
     /// Assembles /sys: parts of the real one, and those that are made up.
     fn sysfs(&mut self, made: &Path, stage: &Path) -> Result<(), EnterError> {
-        let real = REAL.iter().map(|part| (Path::new("/sys").join(part), *part));
-        let made = MADE.iter().map(|part| (made.join(part), *part));
+        let real = REAL.iter().map(|part| (*part).to_owned()).chain(devices());
+        let real = real.map(|part| (Path::new("/sys").join(&part), part));
+        let made = MADE.iter().map(|(part, at)| (made.join(part), (*at).to_owned()));
         for (source, part) in real.chain(made).filter(|(source, _)| source.is_dir()) {
             let mut at = stage.to_owned();
             for name in part.split('/') {

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a real program selected through Vulkan on a simulated card. Nothing was computed.
+/// The kernels that a real program selected through Vulkan on a simulated card. Nothing was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanSelection {
     /// The installation in which the program ran.

@@ -51,7 +51,7 @@ impl VulkanCard {
         };
         own.or_else(target).copied().ok_or_else(|| DryrunError::NoVulkanCard {
             given: given.to_owned(),
-            known: CARDS.map(|card| format!("{} ({})", card.id, card.target)).join(", "),
+            known: CARDS.map(|card| format!("{} ({})", card.id, card.target)).to_vec(),
         })
     }
 }

@@ -48,7 +48,7 @@ impl VulkanCell {
         self.selected.iter().filter(move |row| row.path.is_some() && own(row) && full(row))
     }
 
-    /// Whether the program got this far and dispatched a product of this width through Vulkan.
+    /// Whether the program reached this cell and dispatched a product of this width through Vulkan.
     pub fn is_answered(&self) -> bool {
         self.problem.is_none() && self.products().next().is_some()
     }

@@ -17,8 +17,8 @@ use std::process::Command;
 use tensile::Files;
 use tensile::select::{Call, Choice, Hardware, Library, Release, Selector};
 
-/// Cards of different targets, and of some targets two with different numbers of compute units; each is asked where a catalog
-/// serves it.
+/// Cards of different targets; for some targets, two cards with different numbers of compute units. Each is tested if a
+/// catalog supports it.
 const CARDS: [&str; 18] = [
     "rx-9070-xt",
     "rx-7900-xtx",
@@ -221,7 +221,7 @@ impl Comparison<'_> {
 
     /// The library's answers, which are kept between runs.
     fn truth(&self, chunk: usize, seed: u64, file: &Path, calls: &[Call]) -> Truth {
-        // The answers to other products, or of another program, are not these.
+        // Stored answers for other products, or from another program, are not used.
         let mut asked = DefaultHasher::new();
         calls.iter().enumerate().for_each(|(id, call)| line(id, call, self.library).hash(&mut asked));
         include_str!("oracle.c").hash(&mut asked);
@@ -283,7 +283,7 @@ fn computed_choices_are_those_of_the_libraries() {
                 }
                 let (dir, done, oracle) = (&dir, done.clone(), &oracle);
                 let one = Comparison { oracle, dir, library, version: version.clone(), card, done };
-                // Products of its own for each comparison.
+                // Each comparison has its own products.
                 let seed = 20_261_118 + 1_000_000 * seen.len() as u64;
                 let account = one.run(seed, deep.unwrap_or(100));
                 eprintln!(

@@ -133,7 +133,7 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
         }
         if !pages.contains_key(page.get_ref()) {
             let list: Vec<&str> = pages.keys().map(String::as_str).collect();
-            let what = say!("evidence-file-no-page", page = page.get_ref(), pages = list.join(", "));
+            let what = say!("evidence-file-no-page", page = page.get_ref(), pages = list);
             return Err(fail(Some(page.span()), what));
         }
         if !phases.contains_key(phase.get_ref()) {

@@ -4,7 +4,7 @@ use super::{Ask, Investigation, Question, Stated, Words};
 use crate::{About, Claim, Expected, Scope, Value};
 
 impl Investigation {
-    /// Every text that a person or a machine gave. Ids, topics and hashes stay.
+    /// Every text that comes from a person or a machine. Ids, topics and hashes stay.
     pub fn mapped(self, to: &dyn Fn(&str) -> String) -> Investigation {
         let map = Map(to);
         Investigation {

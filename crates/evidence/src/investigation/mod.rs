@@ -89,7 +89,7 @@ pub struct Question {
     pub ask: Option<Ask>,
     /// The same lookup on the question's own rung, if `ask` uses a lower one.
     pub live: Option<Ask>,
-    /// A lookup for something similar: another subject or a lower rung. It is shown but never is an answer.
+    /// A lookup for something similar: another subject or a lower rung. It is shown but is never an answer.
     pub elsewhere: Option<Ask>,
     pub closes: String,
 }

@@ -11,7 +11,7 @@ pub fn hinted(message: &str) -> Message {
         return say!("evidence-file-toml", message);
     };
     let known: Vec<&str> = words.collect();
-    let list = known.join(", ");
+    let list = known.clone();
     match near::near(wrong, known) {
         Some(near) => say!("evidence-file-unknown-near", wrong, list, near),
         None => say!("evidence-file-unknown", wrong, list),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The role of each bundle: families, types, template ranges, live kernels and stubs.
+/// The role of each bundle: families, types, template ranges, kernels with code, and stubs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Bundles {
     pub file: String,

@@ -1,4 +1,4 @@
-//! One file of a rocBLAS or hipBLASLt catalog: its solutions by target and type, and what it has for one GPU.
+//! One file of a rocBLAS or hipBLASLt catalog: its solutions by target and type, and its solutions for one GPU.
 
 use crate::select::amd;
 use answer::Answer;

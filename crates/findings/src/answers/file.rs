@@ -49,7 +49,7 @@ impl Answer for FileAnswer {
     const SCHEMA: &'static str = "whichkernel.inspect/1";
 }
 
-/// Whether a GPU would find kernels in this file: the overview, and the answer.
+/// Whether a GPU would find kernels in this file: the overview and the answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HasTarget {
     #[serde(flatten)]

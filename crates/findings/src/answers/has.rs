@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Whether there is any instruction of this family, or with this prefix.
+/// Whether a file has any instruction of a family, or with a prefix.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Has {
     pub answers: Vec<HasAnswer>,

@@ -131,7 +131,7 @@ pub fn completeness(map: &LaunchMap) -> Completeness {
 pub fn conclusion(file: &str, map: &LaunchMap) -> Conclusion {
     let c = &map.completeness;
     let mut basis = match c.sites {
-        // A file without any such call was still read in full.
+        // A file without any registration call was still read in full.
         0 => Basis::live("launch-map", [file], Rung::Shipped, Unit::Calls, 0),
         sites => Basis::new("launch-map", [file], Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
     };

@@ -10,8 +10,8 @@ use say::Say as _;
 fn basis(groups: &Groups) -> Basis {
     let counted: u64 = groups.groups.values().map(|group| group.sum.tally().instructions).sum();
     let lost = (groups.undecoded.len() + groups.cut.len()) as u64;
-    // The number of instructions is not known beforehand; code without any instruction still counts as read in full. If
-    // there is no code object, nothing was asked.
+    // The number of instructions is not known beforehand; code without any instruction still counts as read in full.
+    // Without a code object, there was nothing to examine.
     let mut basis = match groups.objects {
         0 => Basis::new("isa", [&groups.of], Rung::Shipped, Unit::Instructions, 0, 0),
         // If instructions tile the sections to the byte, none was skipped.
@@ -52,7 +52,7 @@ mod tests {
     fn nothing_is_said_of_code_that_nobody_counted() {
         let question = Question::parse("mfma").expect("a family");
         let mut groups = Groups::new("a.so", By::Target);
-        // No code object at all: nothing was asked.
+        // Without any code object, there was nothing to examine.
         assert_eq!(question.conclude(&groups).word(), Word::NotKnown);
         // An object that was read in full and contains none.
         groups.objects = 1;

@@ -33,7 +33,7 @@ pub struct Several {
     pub targets: Vec<String>,
 }
 
-say::worded! { struct Several { file, targets } => "observe-several" (file, targets = targets.join(", ")) }
+say::worded! { struct Several { file, targets } => "observe-several" (file, targets) }
 
 impl Side {
     /// Creates a side from a census grouped by kernel; `bundle` restricts it to that bundle.
@@ -96,7 +96,7 @@ impl Side {
     }
 }
 
-/// The answer of `diff A B` for two files with GPU code.
+/// The output of `diff A B` for two files with GPU code.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KernelDiff {
     pub a: SideAnswer,
@@ -150,9 +150,9 @@ pub struct KernelDifference {
 /// A kernel that is on at least one side.
 #[derive(Debug)]
 pub struct Pair<'s> {
-    /// The demangled name, of A where it has the kernel.
+    /// The demangled name: A's if A has the kernel, otherwise B's.
     pub name: String,
-    /// The demangled name in B, where it is another one: the release put its version into the name, or added parameters.
+    /// The demangled name in B, if it differs: the release put its version into the name, or added parameters.
     pub renamed: Option<String>,
     pub a: Option<&'s Group>,
     pub b: Option<&'s Group>,

@@ -31,8 +31,8 @@ fn is_versioned(word: &str) -> bool {
     library.bytes().all(|byte| byte.is_ascii_uppercase()) && !library.is_empty() && version.split('_').all(number)
 }
 
-/// Pairs of names that stand for one kernel; the names are demangled, and no name is on both sides. A name that fits
-/// several others is left alone.
+/// Pairs of names of the same kernel. The names are demangled, and no name is on both sides. A name that matches
+/// several others is not paired.
 pub fn renamed<'n>(a: &[&'n str], b: &[&'n str]) -> Vec<(&'n str, &'n str)> {
     let mut out = by_namespace(a, b);
     out.extend(by_parameters(a, b));
@@ -53,7 +53,7 @@ fn only<'n>(names: &[&'n str]) -> Option<&'n str> {
     if let [one] = names { Some(one) } else { None }
 }
 
-/// Names of Tensile that state nothing differently.
+/// Whether no parameter of two Tensile names has different values.
 fn by_parameters<'n>(a: &[&'n str], b: &[&'n str]) -> Vec<(&'n str, &'n str)> {
     let parsed = |names: &[&'n str]| -> Vec<(&'n str, kernel_name::KernelName<'n>)> {
         names.iter().filter_map(|name| Some((*name, kernel_name::parse(name)?))).collect()

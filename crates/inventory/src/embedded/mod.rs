@@ -24,7 +24,7 @@ pub struct Embedded {
 pub struct Opaque {
     pub range: Range,
     pub what: Content,
-    /// The same as an error of the file.
+    /// The reason, as an error of the file.
     pub why: Error,
 }
 

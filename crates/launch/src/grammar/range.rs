@@ -21,7 +21,7 @@ pub struct Variants {
     pub live_values: BTreeSet<i64>,
     pub count: usize,
     pub live: usize,
-    /// For variants without a number: the parts that distinguish them.
+    /// The parts that distinguish variants without a number.
     pub forms: BTreeSet<String>,
 }
 

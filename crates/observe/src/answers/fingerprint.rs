@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The build of a file: ROCm release, compilers, and the range of llama.cpp builds that declare its kernels.
+/// The build that a file comes from: ROCm release, compilers, and the range of llama.cpp builds that declare its
+/// kernels.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Fingerprinted {
     file: String,

@@ -7,7 +7,7 @@ use evidence::Conclusion;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The libraries that a process has loaded, and the edge that loaded each of them.
+/// The libraries that a process has loaded, and the dependency through which each of them was loaded.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProcessAnswer {
     process: u32,

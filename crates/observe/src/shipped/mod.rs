@@ -52,7 +52,7 @@ pub fn look(
     Ok((report, sightings))
 }
 
-/// The same, for an existing report.
+/// Like [`look`], for an existing report.
 pub fn sightings(
     path: &Path,
     runtime: Option<&str>,

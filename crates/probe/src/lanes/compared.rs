@@ -140,7 +140,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probes<'_>])], plan: 
     let rung = if known == 0 { Rung::Declared } else { rung };
     let left = |basis: Basis, ((ty, why), count): ((String, LeftOutWhy), u64)| basis.without(ty, Some(count), why);
     let mut basis = Basis::listed("probe", lanes.iter().map(|(lane, _)| *lane), rung, Unit::Cells, known, known);
-    // A length without times in some lane has no cells either.
+    // A length without times in one of the lanes has no cells either.
     for tokens in &plan.tokens {
         let compared = lengths.iter().filter(|one| one.asked == *tokens && one.what == What::Prompt).count();
         let absent = (lanes.len().saturating_sub(1)).saturating_sub(compared) as u64;

@@ -23,7 +23,8 @@ pub struct Difference {
     pub p: f64,
 }
 
-/// How much the times vary from process to process and within one, and what that allows to find.
+/// How much the times vary between processes and within one process, and which differences can be detected despite
+/// that.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Noise {
     /// The standard deviation between processes, as a share of the time; null with one process per lane.
@@ -36,14 +37,14 @@ pub struct Noise {
     pub starts_for_tenth: Option<u64>,
 }
 
-/// A difference is reported if its p-value, corrected for all comparisons, is below this limit. Not 0.05: the number of
-/// starts follows from the noise, and that makes up to a fifth more of chance (simulated in
+/// A difference is reported if its p-value, corrected for all comparisons, is below this limit. It is not 0.05, because
+/// the number of starts depends on the measured noise, which increases false positives by up to a fifth (simulated in
 /// `tests/lanes_by_chance.rs`).
 pub const STRIKING: f64 = 0.03;
 /// The power: four of five comparisons detect the difference.
 const POWER: f64 = 0.8;
-/// The rank test needs 1 / 0.955 times as many values as the t test on normal data (Hodges and Lehmann 1956); the rest is for a
-/// noise that is itself estimated from few starts (Browne 1995).
+/// The rank test needs 1 / 0.955 times as many values as the t test on normal data (Hodges and Lehmann 1956); the rest
+/// accounts for noise that is itself estimated from few starts (Browne 1995).
 const RESERVE: f64 = 1.2 / 0.955;
 
 /// Compares two lists of processes with their times, as one of `comparisons` comparisons. None if a lane has no valid
@@ -79,7 +80,7 @@ pub fn medians(lane: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// The variance within the groups, over all of them.
+/// The pooled variance within the groups.
 fn pooled(groups: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut free) = (0.0, 0_usize);
     for group in groups.iter().filter(|group| group.len() > 1) {
@@ -100,7 +101,7 @@ fn least(tail: f64) -> f64 {
     n
 }
 
-/// The value that a share of the normal distribution is below.
+/// The quantile of the normal distribution for this share.
 fn quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-8.0, 8.0);
     for _ in 0..60 {
@@ -244,7 +245,7 @@ mod tests {
         assert_eq!((one.p, noise.between, noise.starts_for_tenth), (1.0, None, None));
         let (many, noise) = compared(&[fast.clone(), slow.clone()], &[slow, fast], 1).unwrap();
         assert!((many.ratio - 1.0).abs() < 1e-9 && many.p > 0.9, "{many:?}");
-        // ln 1.3 / sqrt 2 between them, about 0.8 % within.
+        // The noise between starts is ln 1.3 / sqrt 2, and about 0.8 % within a start.
         let (between, within) = (noise.between.unwrap(), noise.within.unwrap());
         assert!((between - 0.1855).abs() < 1e-3 && (within - 0.008).abs() < 1e-3, "{noise:?}");
         assert!(noise.starts_for_tenth.unwrap() > 50, "{noise:?}");

@@ -1,7 +1,8 @@
 //! Lanes: the same ladder under different settings of one server, interleaved, and whether the difference is more than chance.
 //!
-//! A process has a speed of its own: where its memory lies, which cores it got, what the machine did when it started. Requests to one
-//! process are therefore not independent, so a lane is a list of starts, and every start counts once.
+//! Every process has its own speed, which depends on where its memory is, which cores it runs on, and what the machine
+//! did when it started. Requests to one process are therefore not independent, so a lane is a list of starts, and every
+//! start counts once.
 
 mod compared;
 mod difference;

@@ -30,7 +30,7 @@ pub trait Served {
 /// Starts every server as our own child, at a free port.
 #[derive(Debug)]
 pub struct Children<'a> {
-    /// With `{port}` and the lanes' variables in braces.
+    /// The command, with `{port}` and the lanes' variables in braces.
     pub command: &'a [String],
     pub key: Option<Key>,
     /// The directory for the servers' logs.
@@ -119,7 +119,7 @@ impl Serving {
     }
 }
 
-/// A port of this machine that nobody listens at.
+/// A free port of this machine.
 pub fn free_port() -> Result<u16, Ended> {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
     let failed = |why: std::io::Error| Ended::Server(say!("about-why", what = say!("probe-serving-port"), why));

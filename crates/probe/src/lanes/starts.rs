@@ -36,8 +36,8 @@ impl Starts {
     }
 
     /// The number of starts that the noisiest length needs to show a difference of 10 %, and the number of starts that
-    /// are made. Decided once, after the first starts: to look again after every start would report differences by
-    /// chance more often.
+    /// are made. Decided once, after the first starts, because deciding again after every start would report more
+    /// differences by chance.
     pub fn planned<'n>(self, noises: impl Iterator<Item = &'n Noise>) -> (Option<u64>, u64) {
         let needed = noises.filter_map(|noise| noise.starts_for_tenth).max();
         (needed, needed.unwrap_or(self.least).clamp(self.least, self.most.max(self.least)))

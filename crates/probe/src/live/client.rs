@@ -93,7 +93,7 @@ impl Client {
         Err(Ended::TooMany)
     }
 
-    /// Several at the same time, answered together.
+    /// Sends several questions at the same time, so that they are answered together.
     pub fn ask_together(&mut self, questions: &[Question]) -> Result<(), Ended> {
         self.looking(|onlooker| onlooker.begin());
         let started = Instant::now();
@@ -121,7 +121,7 @@ impl Client {
             };
             self.kept(question, answer, started, beside);
         }
-        // They were evaluated together: the launches belong to all of them, and are reported once.
+        // The requests were evaluated together, so the launches belong to all of them and are reported once.
         let launches = self.looking(|onlooker| onlooker.since());
         if let Some(last) = self.exchanges.last_mut() {
             last.launches = launches;

@@ -23,7 +23,7 @@ const DECODE: (u64, u64) = (3, 16);
 pub struct Plan {
     pub tokens: Vec<u64>,
     pub rounds: u64,
-    /// The number of tokens to generate for each.
+    /// The number of tokens to generate for each prompt.
     pub predict: u64,
     /// Also send the short prompt of the field notes with many generated tokens.
     pub decode: bool,

@@ -20,7 +20,7 @@ pub fn run(
     Ok(climbed(session, plan, whole_ladder, progress))
 }
 
-/// The same in a session that is already open.
+/// Like [`run`], in a session that is already open.
 pub fn climbed(
     mut session: Session,
     plan: &mut Plan,

@@ -239,16 +239,16 @@ mod tests {
         let firsts: std::collections::BTreeSet<u64> = prompts.iter().map(|prompt| prompt[0]).collect();
         assert_eq!(firsts.len(), 100);
         assert!(prompts.iter().all(|prompt| prompt.len() == 40));
-        // A full deal contains each of them, so that one request tests a whole list of words.
+        // A full deal contains every word, so that one request tests the whole list.
         let all: std::collections::BTreeSet<u64> = deck.deal(100).into_iter().collect();
         assert_eq!(all.len(), 100);
-        // Another run begins elsewhere and continues differently.
+        // Another run begins with another word and continues in another order.
         let other: Vec<Vec<u64>> = {
             let mut deck = Deck::new((0_u64..100).collect());
             (0..100).map(|_| deck.deal(40)).collect()
         };
         assert!(prompts.iter().zip(&other).filter(|(a, b)| a[..2] == b[..2]).count() < 10);
-        // Lists that overlap make one without repeats.
+        // Overlapping lists are joined to one list without repeats.
         let (mut deck, mut more) = (Deck::new((0_u64..50).collect()), Deck::new((25_u64..75).collect()));
         let before = [deck.deal(5)[0], more.deal(5)[0]];
         deck.extend(more);

@@ -43,7 +43,7 @@ pub struct Run {
     pub answer: Answer,
     pub recording: Recording,
     pub ended: Option<Ended>,
-    /// Every run of every length; the answer lists one of each.
+    /// Every run of every length; the answer lists one run per length.
     pub every: Vec<Probe>,
     /// The observer's results, for the ledger.
     pub seen: Option<ObservedLaunches>,
@@ -213,7 +213,7 @@ impl Session {
         }
         let said = batches(&self.live.command, &claims);
         if !said.is_empty() {
-            // Comes first, so that the log's own lines about the load replace it.
+            // The gathered sizes come first, so that the log's own lines about the load replace them.
             logs.insert(0, (GATHERED.to_owned(), said));
         }
         let mut recording = self.recorded(logs);

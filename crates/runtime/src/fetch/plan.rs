@@ -28,7 +28,7 @@ pub enum Planned {
 pub fn plan(cache: &Cache, request: &Request, update: bool) -> Result<Planned> {
     let suite = suite(&request.suite).ok_or_else(|| Error::UnknownSuite {
         name: request.suite.clone(),
-        known: SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", "),
+        known: SUITES.iter().map(|suite| suite.name.to_owned()).collect(),
     })?;
     let old = Index::read(&cache.runtime(suite.name)).ok();
     let parts = parts(suite, request, old.as_ref())?;
@@ -67,7 +67,7 @@ fn parts(suite: &Suite, request: &Request, old: Option<&Index>) -> Result<Vec<St
             return Err(Error::UnknownPart {
                 name: name.clone(),
                 suite: suite.name.to_owned(),
-                known: suite.parts.iter().map(|part| part.name).collect::<Vec<_>>().join(", "),
+                known: suite.parts.iter().map(|part| part.name.to_owned()).collect(),
             });
         }
     }

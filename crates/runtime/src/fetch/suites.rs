@@ -70,12 +70,10 @@ pub const SUITES: &[Suite] = &[
                 split: false,
             },
             Part { name: "bench", packages: &["libhipblaslt1-bench"], split: false },
+            Part { name: "rocblas-bench", packages: &["librocblas5-bench"], split: false },
+            Part { name: "miopen", packages: &["libmiopen1", "libmiopen1-tests"], split: false },
             Part { name: "python", packages: &["python3", "libamd-comgr3"], split: false },
-            Part {
-                name: "jax",
-                packages: &["libhipfft0", "libhipsolver1", "libhipsparse4", "libmiopen1", "librccl1"],
-                split: false,
-            },
+            Part { name: "jax", packages: &["libhipfft0", "libhipsolver1", "libhipsparse4", "librccl1"], split: false },
         ],
         default_parts: &["rocblas"],
         catalogs: false,
@@ -137,7 +135,7 @@ pub const SUITES: &[Suite] = &[
 /// Dependencies that a manually started program in the unpacked tree does not need: configuration at installation,
 /// model downloads, helpers for other front ends.
 pub const NOT_FOLLOWED: &[(&str, &str)] = &[
-    ("debconf", "asks questions at installation; nothing is installed here"),
+    ("debconf", "asks questions during installation; nothing is installed here"),
     ("wget", "downloads models; models are given by path here"),
     ("curl", "downloads models; models are given by path here"),
     ("ca-certificates", "needed only for downloads"),

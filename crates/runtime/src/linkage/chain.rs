@@ -45,7 +45,7 @@ pub struct Chain {
 const LIMIT: usize = 4096;
 
 impl Chain {
-    /// The chain of one file, with the preloaded libraries before its own needs.
+    /// The chain of one file. Preloaded libraries come before the libraries that the file itself needs.
     pub fn of(search: &Search, start: &Path, preload: &[String]) -> Chain {
         let mut chain = Chain::default();
         let name = start.to_string_lossy().into_owned();

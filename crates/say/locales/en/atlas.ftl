@@ -1,9 +1,9 @@
 # The atlas: all releases at once.
 atlas-evaluated = { $name } ({ $at } of { $of }): evaluated
-atlas-done = { COUNT($releases, "release", "releases") }, { $tables } with their own table; the others have the same choices and the same deciding lines as an earlier one. Checked now: { $looked }, evaluated: { $evaluated }, without a readable dispatcher: { $unreadable }. The site has { $kilobytes } kB: { $index }
+atlas-done = { COUNT($releases, "release", "releases") }: { $tables } have a table of their own; the others each have the same choices and deciding lines as an earlier release. Checked in this run: { $looked }. Evaluated: { $evaluated }. Without a readable dispatcher: { $unreadable }. Site ({ $kilobytes } kB): { $index }
 atlas-title = Kernel choices by release
 atlas-target-title = Kernel choices by release on { $target }
-atlas-lead = { COUNT($releases, "release", "releases") }. { $changed } of them changed the path of some target and type; { $lines } more only moved the deciding lines. { $unreadable } could not be read. All column counts from 1 to { $columns } were evaluated.
+atlas-lead = { COUNT($releases, "release", "releases") }, evaluated for all column counts from 1 to { $columns }. In { $changed } of them, the path changed for at least one target and type; in { $lines } more, only the deciding lines moved. { $unreadable } could not be read.
 atlas-launches = Launches:
 atlas-blocks = Block (warps):
 atlas-first = first release

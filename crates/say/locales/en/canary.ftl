@@ -1,15 +1,15 @@
 # Known events that show that an observer works
-canary-uprobe = { $seen } of { $calls } calls of { $symbol } in a test library; { $place }
+canary-uprobe = { $seen } of { $calls } calls of { $symbol } in a test library were counted; { $place }
 canary-probe-placed = the probe on { $library } is in place in process { $pid }
 canary-probe-absent = the probe is not in the target
-canary-probe-unread = unknown whether the probe is in place in process { $pid }, because its memory could not be read
+canary-probe-unread = it is unknown whether the probe is in place in process { $pid }, because its memory could not be read
 canary-preload = { $seen } of { $calls } test calls through { $runtime }
 canary-preload-unseen = only { $seen } of { $calls } test calls through { $runtime } were seen
-canary-runtime-same = the same { $name }
+canary-runtime-same = the same { $name } as in the target
 canary-runtime-own = whichkernel's own runtime, because root does not load { $name } from the target
 canary-no-child = the test process could not be started: { $error }
 canary-other-file = { $path } is a different file here: it is in another root directory, or it was replaced
-canary-device = vkCreateDevice of process { $pid }
+canary-device = the vkCreateDevice call of process { $pid }
 canary-request = a one-token request to { $server } caused { $count ->
     [one] 1 launch
    *[other] { $count } launches
@@ -20,12 +20,12 @@ canary-first-requests = the first requests to { $server } caused { $count ->
 }
 canary-stand-in = the launches of this run passed through the stand-in
 canary-layer = the dispatches of this run passed through the Vulkan layer
-canary-own-mapping = the program's own mapping
+canary-own-mapping = the mapping of the program's own file
 canary-kernel-ends = s_endpgm in { $ending } of { $kernels ->
     [one] 1 kernel
    *[other] { $kernels } kernels
 }
-canary-listed = { $name } in the same listing
+canary-listed = the file { $name } in the same directory listing
 canary-entry-points = an entry point in each of { $count ->
     [one] 1 module
    *[other] { $count } modules

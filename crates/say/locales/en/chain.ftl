@@ -7,7 +7,7 @@ chain-way = Path { $number } of { $count }
 chain-next-process = -- next process --
 chain-open = The chain stops here: { $why }.
 chain-branches = From the dispatcher, one row per kernel launch or library call:
-chain-blas = hipBLAS passes these products to rocBLAS, which chooses a Tensile kernel (Cijk_*) from its catalog: `whichkernel explain gemm 4096 512 4096 --library rocblas --gpu rx-9070-xt` computes it for one size and card
+chain-blas = hipBLAS passes these products to rocBLAS, which chooses a Tensile kernel (Cijk_*) from its catalog. Add `--gpu rx-9070-xt` to compute the kernel for a card
 chain-beside = Related lines:
 chain-or = { $name } (or { $others })
 chain-or-count = { $name } (or { $count } others)
@@ -25,11 +25,11 @@ chain-column-subject = Subject
 chain-column-line = Line
 chain-note-split-default = No Go code sets the split mode, so the C library's default applies. Row mode, the only mode with split buffers, is not used.
 chain-note-graph-splits = "graph splits" counts the parts into which the scheduler cuts a graph, one per change of backend. The token embedding stays on the CPU, so 2 is normal. It is unrelated to split buffers.
-chain-cannot-show = Limits: this is the source rule (rung Declared); it does not show that a call was made. Only calls that scope, package, receiver and type resolve are followed. A step marked "or" may call another function.
+chain-cannot-show = Limits: this is the source rule (rung Declared); it does not show that a call was made. A call is followed only if its scope, package, receiver and type identify the function. A step marked "or" may call another function.
 chain-unresolved = { $count ->
     [one] One call along the path could not be resolved, because no declaration gives the receiver's type. It was not followed
    *[other] { $count } calls along the path could not be resolved, because no declaration gives the receiver's type. They were not followed
-}; the nearest: { $named }
+}. Nearest: { $named }
 rocblas-title = How this rocBLAS identifies GPUs, according to the source
 rocblas-column-target = Target
 rocblas-column-processor = Processor

@@ -2,48 +2,51 @@
 conclusion-found = { $count } found among { $answered } { $unit }.
 conclusion-found-with-gaps = { $count } found among { $answered } { $unit }; there may be more: { $gaps }.
 conclusion-nothing-whole = None in { $answered ->
-    [one] the one { $unit }
-   *[other] all { $answered } { $unit }
+    [one] the only { $unit }
+   *[other] any of the { $answered } { $unit }
   }.
 conclusion-nothing-alone = None in { $answered } { $unit }, { $alone }.
 conclusion-nothing-answered = None seen in { $answered } { $unit }; unknown: { $gaps }.
 conclusion-nothing-unknown = Unknown: { $gaps }.
 conclusion-same-whole = The same in { $answered ->
-    [one] the one { $unit }
+    [one] the only { $unit }
    *[other] all { $answered } { $unit }
   }.
 conclusion-same-alone = The same in { $answered } { $unit }, { $alone }.
 conclusion-same-answered = The same in { $answered ->
-    [one] the one { $unit } with a result
+    [one] the only { $unit } with a result
    *[other] the { $answered } { $unit } with a result
   }; unknown: { $gaps }.
 conclusion-same-unknown = Unknown: { $gaps }.
 conclusion-different = Different in { $count } of { $answered } { $unit }.
 conclusion-different-with-gaps = Different in { $count } of { $answered } { $unit }; unknown: { $gaps }.
-conclusion-all-whole = { $answered ->
-    [one] The one { $unit }
-   *[other] All { $answered } { $unit }
+conclusion-all-whole = True for { $answered ->
+    [one] the only { $unit }
+   *[other] all { $answered } { $unit }
   }.
-conclusion-all-alone = All { $answered } { $unit }, { $alone }.
-conclusion-all-answered = { $answered ->
-    [one] The one { $unit } with a result
-   *[other] All { $answered } { $unit } with a result
+conclusion-all-alone = True for { $answered ->
+    [one] the only { $unit }
+   *[other] all { $answered } { $unit }
+  }, { $alone }.
+conclusion-all-answered = True for { $answered ->
+    [one] the only { $unit } with a result
+   *[other] all { $answered } { $unit } with a result
   }; unknown: { $gaps }.
 conclusion-all-unknown = Unknown: { $gaps }.
 conclusion-not-all = Not true for { $count } of { $answered } { $unit }.
 conclusion-not-all-with-gaps = Not true for { $count } of { $answered } { $unit }; unknown: { $gaps }.
 conclusion-complete-whole = Complete: { $answered ->
-    [one] the one { $unit } was checked
+    [one] the only { $unit } was checked
    *[other] all { $answered } { $unit } were checked
    }.
-conclusion-complete-alone = { $answered } { $unit }, { $alone }.
+conclusion-complete-alone = Checked: { $answered } { $unit }, { $alone }.
 conclusion-complete-answered = Incomplete: { $gaps }.
 conclusion-complete-unknown = Unknown: { $gaps }.
 conclusion-incomplete = Incomplete: { $gaps }.
 conclusion-chosen-whole = { $choices }
 conclusion-chosen-alone = { $choices }, { $alone }
 conclusion-chosen-answered = { $choices } in { $answered ->
-    [one] the one { $unit } with a result
+    [one] the only { $unit } with a result
    *[other] the { $answered } { $unit } with a result
   }; unknown: { $gaps }
 conclusion-chosen-unknown = unknown: { $gaps }
@@ -57,11 +60,11 @@ alone-blind = according to { $by } only, which cannot see { $spots }
 # What an observer cannot see (evidence::Blind)
 blind-named = { $kind }: { $names }
 blind-direct-calls = calls that bypass the dynamic linker
-blind-processes = processes that it could not attach to
+blind-processes = processes that the observer could not attach to
 blind-device-launches = kernels launched by other kernels
-blind-before = launches before the attach
+blind-before = launches before the observer attached
 blind-unknown-bytes = bytes in an unknown format
-blind-other-files = files that were not named
+blind-other-files = files that were not specified
 blind-unnamed-code = code in memory that is not from a file
 blind-late-registrations = kernels registered outside of constructors
 blind-server-cache = prompts of other clients in the server's cache
@@ -69,14 +72,14 @@ blind-hidden-devices = devices that Linux or the container hides
 blind-other-processes = processes in other containers and on other machines
 
 # Second accounts (evidence::Witness)
-witness-question = the requested list
+witness-question = the list of requested items
 witness-process-tree = the programs and libraries of every process
 witness-byte-map = a map of every byte of the file
 witness-graph-nodes = the graphs that the program computed
 witness-server-count = the server's own token count
 witness-symbol-sizes = the sizes in the symbol tables
 witness-build-list = the source list of the build
-witness-writer-count = the total stored by its writer
+witness-writer-count = the total that its writer recorded
 witness-pci-bus = the PCI bus, with or without a driver
 
 answer-yes = Yes
@@ -95,19 +98,19 @@ gap-separator = {", "}
 
 left-out-not-asked = not requested
 left-out-unreadable = could not be read
-left-out-undetermined = the rules do not determine it
+left-out-undetermined = the rules do not determine the result
 left-out-failed = the run failed
 left-out-refused = refused by the system
 left-out-lost = lost
 left-out-out-of-view = not observable
-left-out-other-target = no code for this target; metadata of another one used
+left-out-other-target = no code for this target; metadata of another target was used
 left-out-in-part = observed only in part
 left-out-inferred = inferred, not observed
-left-out-only-told = only this file states it, and it cannot be verified
-left-out-unsteady = differs between unobserved runs too
+left-out-only-told = only this file states it, so it cannot be verified
+left-out-unsteady = also differs between unobserved runs
 left-out-untold = not reported
 left-out-disagrees = two counts disagree
-left-out-stopped = stopped before its end
+left-out-stopped = stopped early
 left-out-clock = the clock went back
 
 unit-bytes = { $count ->

@@ -54,23 +54,23 @@ doctor-discovery = { $log }: { $devices }
 # Why, for each observer
 doctor-not-tried = Not testable: this is a directory tree, not a running machine.
 doctor-used-by = Used by `whichkernel { $verb }`.
-doctor-not-yet = No whichkernel command uses it yet (`{ $verb }` is planned).
-doctor-never-used = whichkernel never uses it, because it disturbs the observed program.
+doctor-not-yet = No whichkernel command uses this observer yet (`{ $verb }` is planned).
+doctor-never-used = whichkernel never uses this observer, because it disturbs the observed program.
 doctor-refused = { $call } was refused: { $error }.
 doctor-capabilities = { $call } was refused: { $error }. Missing: { $missing }.
 doctor-capabilities-uprobe = { $call } was refused: { $error }. Missing: { $missing }. These two are enough for your own processes; run as root to observe other users' processes.
 doctor-lockdown = { $call } was refused: { $error }. The Linux kernel is in lockdown mode ({ $mode }).
-doctor-lockdown-fix = turn off Secure Boot in the firmware, or boot without lockdown=; a running system cannot lift it
+doctor-lockdown-fix = turn off Secure Boot in the firmware, or boot without lockdown=; lockdown cannot be lifted while the system is running
 doctor-uprobe-works = A uprobe on a test function counted every call ({ $saw }).
 doctor-uprobe-absent = The Linux kernel has no uprobe PMU ({ $what } is missing).
-doctor-uprobe-absent-fix = boot a Linux kernel built with CONFIG_UPROBE_EVENTS=y and CONFIG_PERF_EVENTS=y
+doctor-uprobe-absent-fix = boot a Linux kernel that was built with CONFIG_UPROBE_EVENTS=y and CONFIG_PERF_EVENTS=y
 doctor-container-caps-fix = run doctor on the host, or start the container with --cap-add SYS_ADMIN --cap-add PERFMON --cap-add BPF --pid host
 doctor-container-ptrace-fix = start the container with --cap-add SYS_PTRACE
 doctor-container-userns-fix = start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined
 doctor-bpf-works = A small test program was loaded.
 doctor-btf = BTF is available.
 doctor-no-btf = BTF is not available (/sys/kernel/btf/vmlinux); uprobe programs do not need it.
-doctor-tracefs-works = { $place } is mounted and uprobe_events is writable: probes created here once can be used without root.
+doctor-tracefs-works = { $place } is mounted and uprobe_events is writable: probes that root creates here can then be used without root.
 doctor-tracefs-unmounted = tracefs is not mounted.
 doctor-tracefs-readonly = { $place } is mounted, but uprobe_events is read-only.
 doctor-tracefs-denied = { $place } is mounted, but this user cannot open uprobe_events.
@@ -95,11 +95,11 @@ doctor-install-server-fix = install Ollama or llama.cpp, then run doctor again
 doctor-rocprofv3-absent = rocprofv3 is neither in PATH nor under /opt/rocm*.
 doctor-rocprofv3-broken = { $path } does not start: { $error }.
 doctor-rocprofv3-no-gpu = { $path } starts, but this machine has no AMD GPU.
-doctor-rocprofv3-mixed = { $path } belongs to ROCm { $own }, but { $others } is installed too. A process that loads two releases aborts, and a server started under this profiler falls back to the CPU.
+doctor-rocprofv3-mixed = { $path } belongs to ROCm { $own }, but ROCm { $others } is installed too. A process that loads two releases aborts, and a server started under this profiler falls back to the CPU.
 doctor-rocprofv3-mixed-fix = use the rocprofv3 of the server's own release
 doctor-rocprofv3-untested = { $path } starts. Whether it breaks the server's GPU discovery was not tested.
 doctor-attach-ptrace = --attach would fail because ptrace is refused.
-doctor-attach-variable = --attach on process { $pid } would report success but record nothing, because it was started without ROCP_TOOL_ATTACH=1.
+doctor-attach-variable = --attach on process { $pid } would report success but record nothing, because the process was started without ROCP_TOOL_ATTACH=1.
 doctor-attach-ready = Process { $pid } was started with ROCP_TOOL_ATTACH=1.
 doctor-attach-unseen = No permission to see whether process { $pid } was started with ROCP_TOOL_ATTACH=1.
 doctor-log-absent = No library that reads { $variable } was found.
@@ -131,7 +131,7 @@ doctor-env-use-hipblaslt = whether rocBLAS may pass GEMMs to hipBLASLt (1: yes, 
 doctor-env-ollama-debug = Ollama's log level; 2 also logs the output of the discovery process
 doctor-env-llm-library = Ollama tries this library directory only
 doctor-env-ollama-host = address that Ollama listens on
-doctor-env-num-parallel = number of requests decoded at once; their columns add up
+doctor-env-num-parallel = number of requests that are decoded at once; their columns add up
 doctor-env-flash = turns flash attention on or off
 doctor-env-vulkan = Ollama also tries Vulkan
 doctor-env-new-engine = Ollama uses its own engine instead of llama.cpp
@@ -149,9 +149,9 @@ doctor-case-kfd-missing = The Linux kernel has detected the GPU, but /dev/kfd do
 doctor-case-kfd-container-fix = start the container with --device /dev/kfd --device /dev/dri --group-add render
 doctor-case-kfd-denied = This user cannot open /dev/kfd ({ $error }), so this user's ROCm programs find no GPU.
 doctor-case-service-group = The service runs as { $user }, which is not in the group render. It cannot open the GPU and runs on the CPU.
-doctor-case-integrated = This machine has an integrated GPU ({ $small }) besides the card ({ $large }). A runtime may use it as a separate device.
+doctor-case-integrated = This machine has an integrated GPU ({ $small }) besides the card ({ $large }). A runtime may use the integrated GPU as a separate device.
 doctor-case-leftovers = Leftover probes in tracefs: { $count }. The first: { $first }
-doctor-case-override = { $place } sets { $name }={ $value }: the { $real } appears as { $target }, so { $target } kernels are selected and loaded. On a card with its own kernels this is slower or produces wrong results.
+doctor-case-override = { $place } sets { $name }={ $value }: the { $real } appears as { $target }, so { $target } kernels are selected and loaded. On a card with kernels of its own, this is slower or produces wrong results.
 doctor-case-override-idle = { $place } sets { $name }={ $value }, which has no effect: the card is { $target } already.
 doctor-case-override-unreadable = { $place } sets { $name }={ $value }, which is not a version such as 12.0.1.
 doctor-case-hidden = { $place } sets { $name }="{ $value }", which hides all { $count } GPUs.
@@ -159,27 +159,27 @@ doctor-case-shell-only = { $name }={ $value } is set in this shell but not in { 
 doctor-case-shell-only-fix = start the server from this shell, or set the variable in the server's own configuration
 doctor-case-forced = { $place } sets OLLAMA_LLM_LIBRARY={ $value }: Ollama tries no other library.
 doctor-case-forced-missing = { $place } sets OLLAMA_LLM_LIBRARY={ $value }, but Ollama has no library directory of that name and finds no GPU.
-doctor-case-chatty = Process { $pid } runs with { $name }={ $value }, which logs every call and slows it down.
+doctor-case-chatty = Process { $pid } runs with { $name }={ $value }, which logs every call and slows the process down.
 doctor-case-unseen = { $server } (pid { $pid }) belongs to another user. Its environment variables, libraries and GPU context were not checked.
 doctor-case-catalog-missing = { $library } has no kernels for { $target } in { $directory } (it has: { $others }). The first GEMM fails or uses a fallback.
 doctor-case-catalog-no-index = { $library } has kernels for { $target } in { $directory }, but their index TensileLibrary_lazy_{ $target }.dat is missing, so the library cannot find them.
 doctor-case-catalog-fix = install this release's package for the target, or a runtime that supports it; `whichkernel inspect DIR` lists the targets in a directory
-doctor-case-generic-code = { $library } has no code specifically for { $target }; it uses the code for { $taken }.
+doctor-case-generic-code = { $library } has no code specifically for { $target }; the card uses the library's code for { $taken }.
 doctor-case-no-code = { $library } has no device code for { $target } (it has: { $others }). Launches fail with "no kernel image is available".
 doctor-case-no-code-fix = use a build with code for this target; `whichkernel inspect LIBRARY` lists the targets in a library
 doctor-case-kpack-missing = The device code of { $library } is in separate kpack archives, and { $paths } has none for { $target } (available: { $others }). Its kernels cannot be loaded.
 doctor-case-kpack-none = The device code of { $library } is in separate kpack archives, and { $paths } has none. No kernel can be loaded on any GPU.
 doctor-case-kpack-fix = install the package of the same release with the .kpack archive for this target; `whichkernel inspect LIBRARY` lists the search paths
 doctor-case-kpack-disabled = ROCM_KPACK_DISABLE is set ({ $place }), so the device code of { $library }, which is in kpack archives, is not loaded.
-doctor-case-mixed-process = { $server } (pid { $pid }) has loaded libraries of ROCm { $releases } into one process. It may abort or find no GPU.
+doctor-case-mixed-process = { $server } (pid { $pid }) has loaded libraries of several ROCm releases ({ $releases }) into one process. It may abort or find no GPU.
 doctor-case-mixed-process-fix = unset LD_LIBRARY_PATH and LD_PRELOAD for the server, so that it finds only its own libraries
 doctor-case-mixed-host = Several ROCm releases are installed ({ $places }). Each works alone, but a server aborts under a profiler of another release.
 doctor-case-mixed-host-fix = use the profiler of the server's own release, and keep the other releases out of LD_LIBRARY_PATH
 doctor-case-on-cpu = { $server } (pid { $pid }) has no GPU library and no GPU context: it runs on the CPU. "100% GPU" in `ollama ps` is the plan, not a measurement.
-doctor-case-discovery-timeout = { $log }: GPU discovery timed out ({ $error }). Ollama allows 30 seconds for each library directory. After a slow start or a crash it drops the GPU and runs models on the CPU.
+doctor-case-discovery-timeout = { $log }: GPU discovery timed out ({ $error }). Ollama allows 30 seconds for each library directory. After a slow start or a crash, Ollama drops the GPU and runs models on the CPU.
 doctor-case-discovery-failure = { $log }: GPU discovery failed ({ $error }). Ollama drops the GPU and runs models on the CPU.
 doctor-case-discovery-cpu = { $log }: Ollama found no GPU, although this machine has one.
-doctor-case-discovery-dropped = { $log }: Ollama found device { $device } and then dropped it, because it did not initialize fully in the second pass.
+doctor-case-discovery-dropped = { $log }: Ollama found device { $device } and then dropped it, because the device did not initialize fully in the second pass.
 doctor-case-offloaded = { $log }: { $offloaded }; the remaining layers run on the CPU.
 doctor-case-offloaded-fix = use a smaller model, a shorter context (num_ctx) or fewer parallel requests, so that all layers fit
 
@@ -221,10 +221,10 @@ doctor-case-vulkan-off = OLLAMA_VULKAN={ $value } ({ $place }): Ollama does not 
 doctor-case-vulkan-driver-fix = install your distribution's current Vulkan driver (Debian, Ubuntu: mesa-vulkan-drivers), then run doctor again
 doctor-case-vulkan-loader-fix = install the Vulkan loader (Debian, Ubuntu: libvulkan1) and restart the server
 doctor-answer-key = the server asks for an API key
-doctor-answer-unknown = it answers HTTP requests, but is not a known server
+doctor-answer-unknown = the server answers HTTP requests, but its kind is unknown
 doctor-trial-counted = only { $seen } of { $calls } calls were counted
 doctor-trial-exit = the program failed ({ $status })
 doctor-trial-no-answer = no answer within { $seconds } s
-doctor-trial-no-mapping = no mapping contains the test function
-doctor-trial-preload-always = the child process has { $name } even without LD_PRELOAD
+doctor-trial-no-mapping = the test function is not in any mapping
+doctor-trial-preload-always = the child process loads { $name } even without LD_PRELOAD
 doctor-trial-preload-unmapped = the child process did not load { $name }

@@ -1,9 +1,9 @@
 evidence-investigation-error = { $file }:{ $line }:{ $column }: { $what }
 evidence-no-real-device = { $observer }: the rung '{ $rung }' needs a real device, but the subject's device is '{ $device }'; launches on a stand-in are recorded as 'selected'
 evidence-no-topic = { $observer }: the fact has no topic
-evidence-not-finite = { $observer }: a number of the fact '{ $topic }' is not finite
+evidence-not-finite = { $observer }: a number in the fact '{ $topic }' is not finite
 evidence-no-observer = the observer has no name
-evidence-file-between = there is no value between { $low } and { $high }
+evidence-file-between = the range from { $low } to { $high } contains no value
 evidence-file-false = write `present = true` or `absent = true`
 evidence-file-id-empty = the id is empty
 evidence-file-id-twice = the id '{ $id }' is used twice
@@ -12,7 +12,7 @@ evidence-file-no-page = no page has the id '{ $page }'; the pages are: { $pages 
 evidence-file-no-phase = the phase { $phase } is not described in [[phases]]
 evidence-file-page-twice = the page '{ $id }' is defined twice
 evidence-file-phase-twice = the phase { $id } is defined twice
-evidence-file-question = the question '{ $id }' needs `claims`, `yes`, `no` or `ask`; without them it has no answer
+evidence-file-question = the question '{ $id }' needs `claims`, `yes`, `no` or `ask`; without one of them it has no answer
 evidence-file-ranges = only one parameter can be a range
 evidence-file-schema = the schema is '{ $schema }', but this version reads '{ $known }'
 evidence-file-topic = no observer reports the topic '{ $topic }'; crates/evidence/topics.md lists all topics

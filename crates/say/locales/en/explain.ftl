@@ -3,8 +3,8 @@ explain-answer = { $gpu }, { $type }, { COUNT($columns, "token", "tokens") } -> 
 explain-answer-all = { $gpu }, { $type } -> { $kernel }
 explain-rung = { $rung }, not observed
 explain-version = Version
-explain-between = { $what } has no table; its neighbours { $below } and { $above } choose the same
-explain-between-differ = { $what } has no table; its neighbours { $below } and { $above } choose differently
+explain-between = { $what } has no table; its neighbours { $below } and { $above } make the same choice
+explain-between-differ = { $what } has no table; its neighbours { $below } and { $above } make different choices
 explain-beyond = { $what } has no table; the nearest version is { $below }
 explain-why = Why
 explain-by-tokens = By tokens
@@ -40,13 +40,13 @@ explain-range-one = { $from ->
 explain-reason-few-tokens = For { $range }, the source picks a vector kernel.
 explain-reason-wmma = The { $card } has WMMA matrix units, so the source picks the tile kernel, which multiplies quantized weights directly.
 explain-reason-tensor-cores = The { $card } has integer tensor cores, so the source picks the tile kernel, which multiplies quantized weights directly.
-explain-reason-generation = The source has a rule for the GPU generation of the { $card }: the tile kernel for { $range }.
+explain-reason-generation = The source has a rule for the GPU generation of the { $card }: it picks the tile kernel for { $range }.
 explain-reason-token-limit = On the { $card }, the source picks the tile kernel for { $range }.
 explain-reason-no-limit = On the { $card }, the source picks the tile kernel for { $range }; no upper limit applies to this card.
-explain-reason-always = For { $range }, the source picks the tile kernel for { $kind } without a further condition.
-explain-reason-matrix-units = For { $range }, the source picks the tile kernel for unquantized weights: the rule requires matrix units, and the { $card } has them.
+explain-reason-always = For { $range }, the source picks the tile kernel for { $kind } without further conditions.
+explain-reason-matrix-units = For { $range }, the source picks the tile kernel for unquantized weights. The rule requires matrix units, which the { $card } has.
 explain-reason-no-tile-kernel = The tile kernel does not support { $kind }, so the source hands the product to the vendor's library.
-explain-reason-above-limit = On the { $card }, the source's own kernel is picked for up to { $limit ->
+explain-reason-above-limit = On the { $card }, the source picks its own kernel for up to { $limit ->
     [1] 1 token
    *[other] { $limit } tokens
 }. Above that, the source hands the product to the vendor's library.
@@ -56,7 +56,7 @@ explain-reason-fallback = None of the source's own kernels accepts { $kind } at 
 explain-reason-no-such-type = This version does not have the type { $kind }.
 explain-reason-aborts = This version stops with an error for { $kind }. { $place }: { $why }
 explain-reason-not-evaluated = The rule could not be evaluated. { $place }: { $why }
-explain-reason-not-recorded = The rule could not be evaluated; the table has no reason.
+explain-reason-not-recorded = The rule could not be evaluated; the table does not state why.
 explain-column-name = Name
 explain-column-title = Title
 explain-column-of = Of

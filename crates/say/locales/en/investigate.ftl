@@ -1,5 +1,5 @@
 # investigate
-investigate-could-fetch = `{ $command }` fetches and inspects it.
+investigate-could-fetch = To fetch and inspect it: `{ $command }`
 investigate-not-fetched = { $what } could not be fetched: { $why }
 investigate-size = about { $megabytes } MB on { $date }
 investigate-size-unknown = size unknown until the index is read
@@ -7,7 +7,7 @@ investigate-can-close = Missing here: { $what } ({ $size }); it can settle { $co
     [one] one open claim
    *[other] { $count } open claims
    }.
-investigate-did-close = { $what } settled { $count } of the { $of } claims it could settle.
+investigate-did-close = { $what } settled { $count } of the { $of } claims that it could settle.
 investigate-step-source = the source of { $name } at { $commit }
 investigate-step-debian = Debian's llama.cpp for ROCm
 investigate-could-not-look = Observers that could not run: { $who }. { $first }: { $why }

@@ -4,7 +4,7 @@ missed-cell = { $columns ->
    *[other] { $kind } at { $columns } columns
 }
 missed-code-object = the code object
-missed-contradicted = { $place } names { $says }, e_flags { $flags }
+missed-contradicted = { $place } names { $says }, but e_flags name { $flags }
 missed-cut-off = truncated by the end of the code
 missed-device = the device of process { $pid }
 missed-dispatches-after = later dispatches of the program
@@ -29,12 +29,12 @@ missed-names-why = { $count ->
    *[other] { $count } launches of functions without a known name
 }
 missed-no-call = the stand-in does not implement this call
-missed-no-fatbin = neither a fatbin container nor padding
-missed-no-instruction = not an instruction of this processor
+missed-no-fatbin = this is neither a fatbin container nor padding
+missed-no-instruction = this is not an instruction of this processor
 missed-no-product = no product of this type and width was observed
 missed-not-searched = not searched for embedded code objects
 missed-opaque = not readable: { $what }
-missed-other-targets = contains code for { $targets }, none for { $target }
+missed-other-targets = the file contains code for { $targets }, but none for { $target }
 missed-refused = refused ({ $status })
 missed-replays = graph launches
 missed-replays-why = { $count ->
@@ -44,4 +44,4 @@ missed-replays-why = { $count ->
 missed-rest-of-file = the rest of the file
 missed-rest-of-run = the rest of the run
 missed-symbols = symbols
-missed-targets-unread = whether it contains code for the device could not be read
+missed-targets-unread = the file could not be read, so it is unknown whether it contains code for the device

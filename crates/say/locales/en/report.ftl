@@ -4,10 +4,10 @@ report-problem = Part of the ledger could not be read; the first page of the rep
 report-at = Report: { $path }
 report-not-written = The report was not written: { $why }
 report-not-opened = The report was not opened: { $why }
-report-published = Names of users and machines, local paths and addresses are replaced. Left out: { COUNT($left, "row", "rows") } of text written by people, { COUNT($evidence, "raw file", "raw files") } without text. Look through the pages before you publish them.
-report-published-grades = { COUNT($changed, "claim has", "claims have") } another grade in the published report: a name was replaced, or evidence was left out.
+report-published = Names of users and machines, local paths and addresses were replaced. Left out: { COUNT($left, "row", "rows") } of text written by people, { COUNT($evidence, "non-text raw file", "non-text raw files") }. Review the pages before you publish them.
+report-published-grades = { COUNT($changed, "claim has", "claims have") } a different grade in the published report, because a name was replaced or evidence was left out.
 report-bundled = Bundle: { $path } with { COUNT($observations, "observation", "observations") } and { COUNT($evidence, "raw evidence file", "raw evidence files") }. Left out: { COUNT($left, "row", "rows") } of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
-report-serving = Serving until interrupted, on this machine only, and only under this address: { $url }
+report-serving = Serving until interrupted, to this machine only and only at this address: { $url }
 report-launches-unplaced = { $count ->
     [one] One launch has no timestamp, because it was only counted; it is
    *[other] { $count } launches have no timestamp, because they were only counted; they are

@@ -7,8 +7,8 @@ site-plain-phases = **In plain words.** An investigation proceeds in phases: rea
 site-plain-questions = **In plain words.** Open questions are grouped by the command that would answer them. One observation often answers several questions; those commands come first. Some need hardware that this machine does not have.
 site-plain-shows = **In plain words.** When an observer reports nothing, either nothing happened or the observer could not see it. So each observer states in advance what it can and cannot see. "Nothing seen" counts as evidence only from an observer that was shown to work.
 site-plain-sources = **In plain words.** An answer is only as good as its basis. This page lists every source tree, file and machine that was examined, with a hash, so that you can check whether yours is the same. Contradictions come first.
-site-plain-worklog = **In plain words.** This is the log of the investigation: what was examined, when, and with what result. Failed attempts are listed too, with what was missing. Notes by people appear in between, unedited; they never change a grade.
-site-plain-observations = **In plain words.** All other pages are computed from these rows. An observation states what was seen, by which observer, about which subject, how completely, and keeps the raw evidence. The rows are linked by hashes, so any change is detected.
+site-plain-worklog = **In plain words.** This is the log of the investigation: what was examined, when, and with what result. Failed attempts are listed too, with what was missing. Notes written by people appear between the entries, unedited; they never change a grade.
+site-plain-observations = **In plain words.** All other pages are computed from these rows. An observation states what was seen, by which observer, about which subject and how completely, and it keeps the raw evidence. The rows are linked by hashes, so any change is detected.
 site-plain-legend = **In plain words.** A rule in the source is not a kernel in a file, and a kernel in a file is not a run. Every page states the rung of an observation and how certain it is.
 
 site-term-artifact = artifact

@@ -6,4 +6,4 @@ skeleton-layers = Layers
 skeleton-width = Width
 skeleton-experts = Experts
 skeleton-mixes = Mixes: { $mixes }; or one tensor type for all matrices (Q4_K, F16, ...).
-skeleton-absent = Not computed at prompt width, because they are only in the last layer or in none: { $list }. Use more layers (--layers) to include them.
+skeleton-absent = Not computed at prompt width, because they occur only in the last layer or in no layer: { $list }. Use more layers (--layers) to include them.

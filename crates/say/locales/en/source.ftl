@@ -1,9 +1,9 @@
 # source
 source-preset = { $vendor } build ({ $preset }): { $defines }
-source-open-define = No build file defines { $name }, and some rows depend on it. They are reported as UNDETERMINED. Set it with -D { $name } or -U { $name }.
-source-open-version = The value of { $name } is unknown, and some rows depend on it. They are reported as UNDETERMINED. Set it with -D { $name }=VALUE.
-source-assumed = Assumed values: { $list }. Override one with -D NAME=VALUE. Rows that depend on one are reported as UNDETERMINED.
-source-assumed-fixed = Assumed values: { $list }. Other values were not tried: `source` tries them for at most 64 rows. Set one with -D NAME=VALUE.
+source-open-define = No build file defines { $name }. Some rows depend on it and are reported as UNDETERMINED. Set it with -D { $name } or -U { $name }.
+source-open-version = The value of { $name } is unknown. Some rows depend on it and are reported as UNDETERMINED. Set it with -D { $name }=VALUE.
+source-assumed = Assumed values: { $list }. Override one with -D NAME=VALUE. Rows that depend on an assumed value are reported as UNDETERMINED.
+source-assumed-fixed = Assumed values: { $list }. Other values were not tried, because `source` tries them for at most 64 rows. Set one with -D NAME=VALUE.
 source-assumed-architectures = Assumed: the CUDA build has code for the GPU's own architecture. Override with -D __CUDA_ARCH_LIST__=500,610,...
 source-environment = Environment variables that the rules read: { $list }. Set one with --env NAME=VALUE.
 source-env-unset = { $name } (not set)
@@ -23,7 +23,7 @@ source-column-shared = Shared
 source-column-differs = Differs
 source-shape-open = The { $part } is not determined in { COUNT($rows, "row", "rows") }: { $why }
 source-why = Why, at { COUNT($what, "column", "columns") }:
-source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or use --format json, which has all of them.
+source-narrow = To see the conditions here, ask for fewer GPUs, types and columns; --format json always has them.
 source-bypass = Fused operations bypass this choice: { $function } calls { $calls } ({ $path }) directly at { $at }.
 source-bypass-switch = The environment variable { $name } turns this off.
 source-cannot-show = This is the source rule for this build (rung Declared). It does not show that the kernel is in a binary, was loaded, or ran.
@@ -35,11 +35,23 @@ source-pin-taken = Using { $tree } at { $pin }, the version that the Ollama tree
 source-pin-other = The Ollama tree pins llama.cpp { $pin }; using { $tree } as given.
 source-vulkan-card = { $given }: no Vulkan profile for this card. Known cards: { $known }
 source-vulkan-env = { $name }: the Vulkan backend of this tree does not read this variable
+source-metal-card = { $given }: no profile of an Apple GPU has this name. Known GPUs: { $known }
+source-metal-env = { $name }: the Metal backend of this tree does not read this variable
+source-metal-unheeded = { $flags }: not supported for Apple GPUs
+source-metal-launches = All launches, in order (kernel, function constants, threadgroups, threads per threadgroup, bytes of threadgroup memory):
+source-metal-unknown = Properties that are not known: { $names }. The rules were evaluated with each possible value; a number that depends on one of them is shown as ?.
+source-metal-observed = This is the source rule for macOS on Apple silicon (rung Declared). Nothing was observed on an Apple GPU.
+metal-constants = Constants
+metal-threadgroups = Threadgroups
+metal-threads = Threads
+metal-memory = Memory
 source-graph-one-gpu = --graph takes exactly one GPU: specify it with --gpu
 source-graph-nodes = Nodes: built by whichkernel for the llama family, in the order of llama.cpp's builder (2026): one sequence, flash attention, all layers on the GPU, the token embedding on the host. The tree's own code decides the launches of each node.
+source-graph-nodes-tree = Nodes: built by the tree's own program, which is evaluated on the model's header: one sequence, default parameters, all layers on the GPU. The tree's own code decides the launches of each node.
+source-graph-memory-tree = Memory: as the tree's own allocator places tensors.
 source-graph-nodes-written = Nodes: read from the file, in the order of its lines. The tree's own code decides the launches of each node.
 source-graph-has-its-size = a graph file has a fixed size: --columns and --kv apply to models only
-source-graph-memory = Memory: assumes separate memory for each tensor. ggml's allocator shares memory, which can prevent fusion.
+source-graph-memory = Memory: this assumes separate memory for each tensor. ggml's allocator shares memory, which can prevent fusion.
 source-code-target = --code does not support this target
 source-code-one-gpu = --code needs exactly one GPU (--gpu)
 source-code-none = { $file }: no code for { $target }; it has { $has }
@@ -54,7 +66,7 @@ source-graph-cut = { $count } { $count ->
    *[other] graphs of the file are
 } truncated because the program ended while computing them; they are skipped
 source-graph-more = the program computed more graphs than the { $count } that were recorded
-source-graph-not-compared = { COUNT($count, "launch", "launches") } of the trace not compared: not part of any of these evaluations
+source-graph-not-compared = { COUNT($count, "launch of the trace was", "launches of the trace were") } not compared: not part of any of these evaluations
 source-graph-evaluation = { $target }, { COUNT($columns, "column", "columns") }, { COUNT($positions, "position", "positions") } in the KV cache: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
 source-graph-evaluation-written = { $target }: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
 source-graph-column-node = Node
@@ -62,4 +74,4 @@ source-graph-column-name = Name
 source-graph-column-operations = Operations
 source-graph-column-grid = Grid
 source-graph-column-block = Block
-source-graph-compared = Of { COUNT($seen, "launch", "launches") } seen (evaluations: { $evaluations }): { $exact } predicted with kernel, grid and block; { $arguments } with the kernel, a template argument undetermined; { $without } with the kernel, the grid undetermined; { $refused } predicted and refused by the driver; { $missing } predicted, and the trace may miss them; { $open } not predicted; { $different } otherwise.
+source-graph-compared = Of { COUNT($seen, "launch", "launches") } seen (evaluations: { $evaluations }): { $exact } predicted with kernel, grid and block; { $arguments } with the kernel, but a template argument undetermined; { $without } with the kernel, but the grid undetermined; { $refused } predicted and refused by the driver; { $missing } predicted, but possibly missing from the trace; { $open } not predicted; { $different } different.

@@ -18,4 +18,4 @@ summary-path-source = Source says: { $says }
 summary-path-seen = { $seen } ({ $type }; launched, seen live on this server)
 summary-path-seen-alone = { $seen } ({ $type }; launched, seen live on this server; no second source confirms that this is complete)
 summary-path-seen-part = { $seen } ({ $type }; launched, seen live on this server, incomplete)
-summary-ledger-broken = unknown: the ledger cannot be read (run `whichkernel ledger verify` for the reason)
+summary-ledger-broken = unknown: the ledger cannot be read (for the reason, run `whichkernel ledger verify`)

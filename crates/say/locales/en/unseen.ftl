@@ -1,23 +1,23 @@
 # What a watch did not see: `unseen-KEY` says what, `unseen-KEY-why` why. The English ones are the templates of crates/watch/src/gap/wording.rs.
 
 unseen-unprobed-unreachable = launches through { $library }
-unseen-unprobed-unreachable-why = no probe: its file could not be opened through /proc
+unseen-unprobed-unreachable-why = no probe could be placed, because the library's file could not be opened through /proc
 unseen-unprobed-over = launches through { $library }
-unseen-unprobed-over-why = its process ended before the probes were in place
+unseen-unprobed-over-why = the process ended before the probes were in place
 unseen-unprobed-none-there = launches through { $library }
-unseen-unprobed-none-there-why = it exports none of the watched functions
+unseen-unprobed-none-there-why = the library exports none of the watched functions
 unseen-unprobed-refused = launches through { $library }
 unseen-unprobed-refused-why = { $reason }
 unseen-unread-over = launches through { $library }, if it is a runtime
-unseen-unread-over-why = its process ended before the probes were in place
+unseen-unread-over-why = the process ended before the probes were in place
 unseen-unread = launches through { $library }, if it is a runtime
-unseen-unread-why = its file could not be opened through /proc
+unseen-unread-why = the library's file could not be opened through /proc
 unseen-unrecognised = launches through { $symbol } of { $library }
-unseen-unrecognised-why = neither its file name nor its SONAME is that of a known runtime; launches that it does not pass on to a probed runtime were not seen
-unseen-late-runtime = the first moments of { $library }
-unseen-late-runtime-why = the process opened it after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
+unseen-unrecognised-why = neither the library's file name nor its SONAME is that of a known runtime; launches that the library does not pass on to a probed runtime were not seen
+unseen-late-runtime = the first calls through { $library }
+unseen-late-runtime-why = the process opened the library after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
 unseen-late-library = the first calls of { $library }
-unseen-late-library-why = the process opened it after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
+unseen-late-library-why = the process opened the library after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
 unseen-unknown-launch = launches through { $count } { $count ->
     [one] call
    *[other] calls
@@ -32,22 +32,22 @@ unseen-unreturned = results of { $count } { $count ->
     [one] call
    *[other] calls
 } of { $symbol } ({ $library })
-unseen-unreturned-why = the function ends with a jump to an address that is not in its file, and a return probe could crash a program that throws an exception
+unseen-unreturned-why = the function ends with a jump to an address outside its file, and a return probe could crash a program that throws an exception
 unseen-pointer = launches through a pointer to { $call } in process { $process }
-unseen-pointer-why = the process got the address from the runtime; it is not an exported function, and no probe could be placed
+unseen-pointer-why = the process got the address from the runtime; the address is not that of an exported function, and no probe could be placed
 unseen-late-pointer = the first launches through a pointer to { $call }
-unseen-late-pointer-why = the process got the address from the runtime; it is not an exported function, and the probe was in place { $late } ms later
+unseen-late-pointer-why = the process got the address from the runtime; the address is not that of an exported function, and the probe was in place { $late } ms later
 unseen-inside = launches of { $program }
 unseen-inside-why = the program contains { $symbol } itself; only runtimes in separate files are probed
 unseen-reaches = launches of process { $process } ({ $program })
-unseen-reaches-why = it has { $device } open, but none of its libraries had probes
+unseen-reaches-why = the process has { $device } open, but none of its libraries had probes
 unseen-device-runtime = launches that the kernel { $kernel } makes on the device (the kernel was launched { $count } { $count ->
     [one] time
    *[other] times
 })
-unseen-device-runtime-why = its code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
+unseen-device-runtime-why = the kernel's code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
 unseen-uncounted = launches through { $symbol } ({ $library })
-unseen-uncounted-why = this version of whichkernel does not recognize the function, and without BPF it cannot tell whether it was called
+unseen-uncounted-why = this version of whichkernel does not recognize the function, and without BPF it cannot tell whether the function was called
 unseen-not-planted = launches through { $library } in process { $process }
 unseen-not-planted-why = the probe is missing: the memory of process { $process } still has the file's original instruction at { $symbol }
 unseen-nothing-probed = launches
@@ -61,11 +61,11 @@ unseen-new-threads-why = probes are placed on each thread separately
 unseen-capture-under-way = launches through a graph capture that was in progress: { $count } are counted as launched
 unseen-capture-under-way-why = the capture began before the probes were in place; replays of its graph are counted as unknown
 unseen-changed-nodes = earlier launches of { $count } graph nodes that were changed
-unseen-changed-nodes-why = their graphs were captured, and the runtime does not identify the nodes: the total of launches is correct, but kernels may be confused
+unseen-changed-nodes-why = the graphs were captured, and the runtime does not identify their nodes: the total number of launches is correct, but some may be assigned to the wrong kernel
 unseen-unknown-nodes = launches of { $count } graph nodes that were removed, or switched on or off
-unseen-unknown-nodes-why = their graphs were captured, and the runtime does not identify the nodes; replays are counted as unknown
-unseen-loose-nodes = launches through { $count } graph nodes whose graph was not seen being created
-unseen-loose-nodes-why = the graphs were created before the attach, or by a function that is not watched
+unseen-unknown-nodes-why = the graphs were captured, and the runtime does not identify their nodes; replays are counted as unknown
+unseen-loose-nodes = launches through { $count } nodes of graphs whose creation was not seen
+unseen-loose-nodes-why = the graphs were created before `watch` attached, or by a function that is not watched
 unseen-device-launch = launches through { $count } { $count ->
     [one] graph
    *[other] graphs
@@ -75,32 +75,32 @@ unseen-untold = records of { $count } { $count ->
     [one] call
    *[other] calls
 } about graphs, captures, names and refusals
-unseen-untold-why = they did not fit into the buffer, so the contents of replays and some names may be wrong
+unseen-untold-why = the records did not fit into the buffer, so the contents of replays and some names may be wrong
 unseen-not-returned = results of { $count } { $count ->
     [one] call
    *[other] calls
 } about graphs
 unseen-not-returned-why = the calls did not return: they ended with an exception, or were still running when the observation ended; the launches of replays may be wrong
 unseen-unchecked = whether { $count } of { $all } launches were accepted
-unseen-unchecked-why = too many launches in too short a time to check their return values; rejected ones are counted as launched
+unseen-unchecked-why = the launches came too fast to check their return values; rejected launches are counted as launched
 unseen-no-returns = whether launches were accepted
 unseen-no-returns-why = return values are not checked without BPF
-unseen-names-before = names of functions that the program obtained before the attach
-unseen-names-before-why = the process memory that contains them could not be read
+unseen-names-before = names of functions that the program obtained before `watch` attached
+unseen-names-before-why = the process memory that contains these names could not be read
 unseen-names-guessed = certainty of some names
-unseen-names-guessed-why = they were read from the driver's internal objects, by a method that gave the right name for every known function
+unseen-names-guessed-why = the names were read from the driver's internal objects, by a method that gave the right name for every known function
 unseen-registrations = names of some kernels of { $library }
-unseen-registrations-why = { $count } of its registration calls could not be read
+unseen-registrations-why = { $count } of the library's registration calls could not be read
 unseen-no-late-names = names of functions that are loaded at run time
-unseen-no-late-names-why = perf without BPF does not follow the pointers to them
+unseen-no-late-names-why = perf without BPF does not follow the pointers to these names
 unseen-no-arguments = argument bytes and the column counts they contain
-unseen-no-arguments-why = perf without BPF does not follow the pointers to them
+unseen-no-arguments-why = perf without BPF does not follow the pointers to the arguments
 unseen-table-full = argument bytes of some kernels
 unseen-table-full-why = there are more kernels than the BPF table can hold
 unseen-no-columns = column counts
 unseen-no-columns-why = some launches happened before whichkernel had read their library; they are counted without column counts
 unseen-no-extents = matrix sizes in some calls of { $call }
-unseen-no-extents-why = the matrix layouts were created before the attach, or cannot be read without BPF
+unseen-no-extents-why = the matrix layouts were created before `watch` attached, or cannot be read without BPF
 unseen-order-lost = order of { $count } { $count ->
     [one] call
    *[other] calls
@@ -109,27 +109,27 @@ unseen-order-lost-why = the ring buffer was full: the calls are counted, but the
 unseen-canary = the canary
 unseen-canary-why = { $told }
 unseen-no-canary = whether a launch would have been seen
-unseen-no-canary-why = no known event was generated
+unseen-no-canary-why = no known event was generated to test this
 unseen-left = processes
-unseen-left-why = process { $process } called { $call }; programs that it started from there are not seen
+unseen-left-why = process { $process } called { $call }; programs that it started after that are not seen
 unseen-outside-environment = launches of { $who } (process { $process })
-unseen-outside-environment-why = it had { $detail } mapped but not the preload library, because it was started with its own environment variables
+unseen-outside-environment-why = the process had { $detail } mapped but not the preload library, because it was started with environment variables of its own
 unseen-outside-static = launches of { $who } (process { $process })
-unseen-outside-static-why = it is statically linked and contains launch functions, so nothing can be preloaded into it
+unseen-outside-static-why = the program is statically linked and contains launch functions, so nothing can be preloaded into it
 unseen-outside-loader = launches of { $who } (process { $process })
-unseen-outside-loader-why = its loader is { $detail }, not glibc's; it does not start with the preload library in its environment
+unseen-outside-loader-why = the program's loader is { $detail }, not glibc's; the program does not start with the preload library in its environment
 unseen-outside-rights = launches of { $who } (process { $process })
-unseen-outside-rights-why = it runs with other privileges (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD
+unseen-outside-rights-why = the program runs with other privileges (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD
 unseen-outside-survivor = later launches of { $who } (process { $process })
-unseen-outside-survivor-why = it was still running when the program ended
+unseen-outside-survivor-why = this process was still running when the program ended
 unseen-outside-unrecorded = launches of { $who } (process { $process })
-unseen-outside-unrecorded-why = it loaded the preload library and a GPU runtime, but left no record
+unseen-outside-unrecorded-why = the process loaded the preload library and a GPU runtime, but left no record
 unseen-outside-second-runtime = launches through { $who } in process { $process }
 unseen-outside-second-runtime-why = another library in the process has the same launch functions, and only that library is wrapped
 unseen-outside-opened-apart = launches by { $who } in process { $process }
-unseen-outside-opened-apart-why = it was opened with { $detail }, so its calls do not reach the preload library
+unseen-outside-opened-apart-why = this file was opened with { $detail }, so its calls do not reach the preload library
 unseen-outside-address = launches by { $who } in process { $process }
-unseen-outside-address-why = it has the address of the runtime's own { $detail } and can call it directly
+unseen-outside-address-why = this file has the address of the runtime's own { $detail } and can call it directly
 unseen-threw = { $count } { $count ->
     [one] call
    *[other] calls
@@ -138,7 +138,7 @@ unseen-threw-why = a call that does not return has no status, so it is unknown w
 unseen-not-followed-launch = launches
 unseen-not-followed-launch-why = process { $process } can call { $call }, a launch function that is not watched; its launches are not counted
 unseen-not-followed-call = BLAS calls
-unseen-not-followed-call-why = process { $process } can call { $call }, which is not watched; the kernels that it launches are counted, the calls are not
+unseen-not-followed-call-why = process { $process } can call { $call }, which is not watched; the kernels that this function launches are counted, but its calls are not
 unseen-not-followed-graph = graphs
 unseen-not-followed-graph-why = process { $process } called { $call }, which is not watched
 unseen-graph-on-device = graphs
@@ -168,18 +168,18 @@ unseen-other-grids = grids
 unseen-other-grids-why = { $count } { $count ->
     [one] launch with a further grid size is
    *[other] launches with further grid sizes are
-} counted per kernel only
+} counted by kernel only, without the grid
 unseen-no-layouts = arguments
 unseen-no-layouts-why = the libraries of the kernels in { $count } { $count ->
     [one] launch
    *[other] launches
 } were not found beforehand, so column counts come from kernel names only
 unseen-nobody-called = processes
-unseen-nobody-called-why = no process called a wrapped function: the runtime is static, the program resets its environment, or it does not use a GPU
+unseen-nobody-called-why = no process called a wrapped function: the runtime is statically linked, the program resets its environment, or it does not use a GPU
 unseen-nobody-opened-vulkan = processes
 unseen-nobody-opened-vulkan-why = no process opened Vulkan with the whichkernel layer: the program does not use Vulkan, is set-user-ID, resets its environment, or has its own loader
 unseen-layer-blind = { $what } in process { $process }
-unseen-layer-blind-why = the layer does not inspect it
+unseen-layer-blind-why = the layer does not inspect this
 unseen-named-by-module = names
 unseen-named-by-module-why = { $count } { $count ->
     [one] dispatch uses
@@ -189,7 +189,7 @@ unseen-named-from-memory = names
 unseen-named-from-memory-why = { $count } { $count ->
     [one] dispatch uses
    *[other] dispatches use
-} pipelines created before the attach; their names were read from the program's memory, and their modules and constants are unknown
+} pipelines created before `watch` attached; their names were read from the program's memory, and their modules and constants are unknown
 unseen-buffers-before = command buffers
 unseen-buffers-before-why = { $count } { $count ->
     [one] submission
@@ -201,16 +201,16 @@ unseen-submitted-elsewhere = submissions
 unseen-submitted-elsewhere-why = { $count } { $count ->
     [one] dispatch was
    *[other] dispatches were
-} recorded into command buffers whose submission was not seen: either through a function that is not watched (vkQueueSubmit2KHR) or never submitted
-unseen-nothing-passed = Vulkan of process { $process }
-unseen-nothing-passed-why = no submission passed Vulkan's loader: the program was idle, or it got the functions from the device before the attach (vkGetDeviceProcAddr) and cannot be seen
+} recorded into command buffers whose submission was not seen: they were submitted through a function that is not watched (vkQueueSubmit2KHR), or never
+unseen-nothing-passed = Vulkan calls of process { $process }
+unseen-nothing-passed-why = no submission passed through Vulkan's loader: either the program was idle, or it got the functions from the device before `watch` attached (vkGetDeviceProcAddr) and cannot be observed
 unseen-indirect = grids
-unseen-indirect-why = { $count } indirect dispatches: the device read their group counts from its own memory
+unseen-indirect-why = { $count } dispatches were indirect: the device read their group counts from its own memory
 unseen-not-seen-to-end = completion
 unseen-not-seen-to-end-why = { $count } { $count ->
     [one] dispatch was
    *[other] dispatches were
-} submitted, but the program never waited for their fences, so their completion was not seen
+} submitted, but the program never waited for the fences, so the completion was not seen
 unseen-device-lost = completion
 unseen-device-lost-why = { $count } { $count ->
     [one] dispatch was
@@ -222,11 +222,11 @@ unseen-untimed-why = { $count } { $count ->
    *[other] dispatches have
 } no device timestamps: their completion was not seen, they were in a secondary command buffer, resubmitted before they ended, on a queue without timestamps, or on a stand-in GPU
 unseen-no-log-line = logs
-unseen-no-log-line-why = no line of a known log format: the libraries were built without logging, or another variable enables it
+unseen-no-log-line-why = the log has no line in a known format: the libraries were built without logging, or another variable enables it
 unseen-no-kernel-line = kernels
-unseen-no-kernel-line-why = no line of the HIP runtime names a kernel; only the requests to BLAS libraries and their choices are visible
+unseen-no-kernel-line-why = no line of the HIP runtime names a kernel; only the requests to BLAS libraries and the choices of these libraries are visible
 unseen-told-twice = calls
-unseen-told-twice-why = logged in several ways ({ $ways }), counted once
+unseen-told-twice-why = the calls were logged in several ways ({ $ways }) and counted once
 unseen-write-ahead = the newest rows
 unseen-write-ahead-why = the write-ahead log beside the file is not read; merge it with: sqlite3 FILE 'PRAGMA wal_checkpoint'
 unseen-timeless = completion
@@ -248,7 +248,7 @@ unseen-damaged-lines-why = { $count } { $count ->
 unseen-cut-off = the end of the trace
 unseen-cut-off-why = the last line is incomplete: the writer was interrupted, and everything after it is missing
 unseen-no-end = the number of launches, and which of them were refused
-unseen-no-end-why = the trace has no end record with totals: an older whichkernel wrote it, or it is truncated
+unseen-no-end-why = the trace has no end record with totals: an older version of whichkernel wrote it, or it is truncated
 unseen-missing-lines = { $count } { $count ->
     [one] line
    *[other] lines
@@ -263,10 +263,10 @@ unseen-not-in-lines = the kernels of { $count } { $count ->
     [one] launch
    *[other] launches
 }
-unseen-not-in-lines-why = the writer of the trace counted them but recorded no lines for them
+unseen-not-in-lines-why = the writer of the trace counted these launches but recorded no lines for them
 unseen-end-disagrees = whether all { $count } launches of the trace happened
 unseen-end-disagrees-why = the end record counts { $counted }: the lines or the end record were changed
 unseen-told = { $what }
 unseen-told-why = reported by the writer of the trace: { $why }
 unseen-only-words = launches
-unseen-only-words-why = a server log has no launches; watch the server, or pass a trace with --read and this log with --said
+unseen-only-words-why = a server log does not contain launches; watch the server, or pass a trace with --read and this log with --said

@@ -17,12 +17,12 @@ watch-per-token = Per decoded token ({ $tokens } seen): { COUNT($all, "launch", 
 watch-rejected = Rejected launches (not counted): { $list }
 watch-account = Seen: { COUNT($seen, "launch", "launches") }, { COUNT($calls, "BLAS call", "BLAS calls") }. Lost: { $lost }. Unnamed: { $unnamed }. Window: { $seconds } s
 watch-lost-least = at least { $count }
-watch-unknown-replays = { $count } graph replays with unknown contents: the graphs were created before the attach, or the device decides what they launch
+watch-unknown-replays = { $count } graph replays with unknown contents: the graphs were created before `watch` attached, or the device decides what they launch
 watch-concluded = Conclusion: { $text }
 watch-replays = graph replays
 watch-gap = Not observed: { $what }: { $why }
 watch-canary-target = Canary in the target: { $what }
-watch-canary-child = Canary in a test process: { $what }. Absence can be graded Limited at most
+watch-canary-child = Canary in a test process: { $what }. Absence can therefore be graded Limited at most
 watch-canary-none = No canary: not seeing a launch proves nothing
 watch-cost = Measured overhead per launch: { $ns } ns
 watch-recorded = { $count } { $count ->
@@ -77,12 +77,12 @@ watch-certify-ended-answered = { $how ->
     [signal] answered, signal { $number }
    *[code] answered, code { $number }
 }
-watch-certify-ended-answered-unwilling = answered, did not stop when asked to
+watch-certify-ended-answered-unwilling = answered, but did not stop when asked to
 watch-certify-ended-unanswered = { $how ->
     [signal] { $why }, signal { $number }
    *[code] { $why }, code { $number }
 }
-watch-certify-ended-unanswered-unwilling = { $why }, did not stop when asked to
+watch-certify-ended-unanswered-unwilling = { $why }, and did not stop when asked to
 watch-certify-libraries = { $common } and { $own }
 watch-certify-launches = { COUNT($launches, "launch", "launches") }
 watch-certify-launches-kernels = { COUNT($launches, "launch", "launches") } of { COUNT($kernels, "kernel", "kernels") }
@@ -91,12 +91,12 @@ watch-certify-spread = { $middle } ({ $least } to { $most })
 watch-certify-difference = { $point }: { $before } became { $observed }
 watch-certify-note-libraries = libraries are not compared: a run ended before they could be read
 watch-certify-note-in-part = the launch mix is not judged: one of the observers that counted launches did not see all of them
-watch-certify-note-own = not compared, because the observer itself causes it: { $list }
+watch-certify-note-own = not compared, because the observer itself changes it: { $list }
 watch-certify-note-counted = launches of the unobserved program were counted by { $by }, in two separate runs
 watch-certify-note-cost = overhead that { $observer } measured on this machine: { $ns } ns per launch
-watch-certify-compared = Compared: { $text }
-watch-certify-not-known = { $observer }: unknown whether it is dispatch-safe; the launches could not be compared: { $why }
-watch-log = { $name }={ $value } is { $parts }
+watch-certify-compared = Do the runs agree? { $text }
+watch-certify-not-known = { $observer }: it is unknown whether this observer is dispatch-safe; the launches could not be compared: { $why }
+watch-log = { $name }={ $value } means: { $parts }
 watch-log-nothing = nothing
 watch-log-unknown-here = (unknown here)
 watch-log-errors = errors
@@ -152,10 +152,10 @@ watch-claim-weak-canary = Limited at most: no canary in the target
 watch-claim-weak-missed = Limited at most: launches were missed
 watch-claim-weak-uncertified = Limited at most: no certificate
 watch-claim-unread = Not read: { $what }: { $why }
-watch-claim-seen-no-canary = no launches, and no canary shows that launches would have been seen
+watch-claim-seen-no-canary = no launches were seen, and no canary shows that launches would have been seen
 watch-claim-seen-nothing = nothing was evaluated in this window
 watch-claim-seen-no-launch = no launches, although the server ran { COUNT($evaluations, "evaluation", "evaluations") }
-watch-claim-seen-launched-nothing = the launches do not show it
+watch-claim-seen-launched-nothing = the launches do not show whether this is true
 watch-claim-seen-products = { $products } matrix products with weights on the GPU
 watch-claim-seen-backend-unseen = launches of this backend cannot be observed
 watch-claim-seen-launched = { COUNT($launches, "launch", "launches") } through this backend's runtime
@@ -186,7 +186,7 @@ watch-alarm = ALARM: fallback in{" "}
 watch-alarm-after = ALARM after { $seconds } s: fallback in{" "}
 watch-alarm-unpacked = { $phase }: { $kernel } ({ $family }), { $count } times: weights are unpacked and multiplied by { $by }, not by a kernel for their type
 watch-alarm-blas-for-one = { $phase }: { $kernel } ({ $family }), { $count } times: a BLAS library multiplies a single column, although ggml has kernels for this type
-watch-alarm-cut = { $phase }: { $products } products ({ $kernel }) without attention between two copies to the host, { $count } times: the other parts of these layers run elsewhere, and their data crosses the bus
+watch-alarm-cut = { $phase }: { $products } products ({ $kernel }) without attention between two copies to the host, { $count } times: the other parts of these layers run elsewhere, so their data crosses the bus
 watch-armed-on = Watching { $list }. Press Ctrl-C to stop and print the summary.
 watch-no-runtime = The process has no GPU runtime open yet (libamdhip64, libcuda, libvulkan). Launches are seen as soon as it opens one.
 watch-rung-launched = Rung{ $of }: Launched (real device: the process had { $detail } open while it launched)

@@ -1,6 +1,6 @@
 # 結論: 問い、回答、欠落、対象外から作られる (evidence::Conclusion)
 conclusion-found = { $unit } { $answered } 件のうち { $count } 件で該当。
-conclusion-found-with-gaps = { $unit } { $answered } 件のうち { $count } 件で該当。ほかにもある可能性: { $gaps }。
+conclusion-found-with-gaps = { $unit } { $answered } 件のうち { $count } 件で該当。ほかにもある可能性あり（{ $gaps }）。
 conclusion-nothing-whole = { $unit } { $answered } 件すべてを調べ、該当なし。
 conclusion-nothing-alone = { $unit } { $answered } 件には該当なし。{ $alone }。
 conclusion-nothing-answered = { $unit } { $answered } 件には該当なし。不明: { $gaps }。
@@ -36,7 +36,7 @@ alone-blind = { $by } だけの結果で、次のものは観測できない: { 
 # 観測手段から見えないもの (evidence::Blind)
 blind-named = { $kind }（{ $names }）
 blind-direct-calls = 動的リンカーを経由しない呼び出し
-blind-processes = 観測手段を読み込めなかったプロセス
+blind-processes = アタッチできなかったプロセス
 blind-device-launches = カーネルから起動されるカーネル
 blind-before = アタッチ前の起動
 blind-unknown-bytes = 未知の形式のバイト列
@@ -82,10 +82,10 @@ left-out-out-of-view = 観測範囲外
 left-out-other-target = このターゲット用のコードがなく、別のターゲットのメタデータで代用
 left-out-in-part = 一部のみ観測
 left-out-inferred = 推論（直接の観測なし）
-left-out-only-told = このファイルの記述だけで、検証できない
-left-out-unsteady = 観測なしの実行どうしも不一致
-left-out-untold = 出力なし
-left-out-disagrees = 2 つの手段の件数の差
+left-out-only-told = このファイルの記述だけが根拠で、検証できない
+left-out-unsteady = 観測なしの実行どうしでも不一致
+left-out-untold = 報告なし
+left-out-disagrees = 2 つの手段の件数が不一致
 left-out-stopped = 途中で停止
 left-out-clock = 時計が戻ったため、日付の順序が不明
 

@@ -1,14 +1,14 @@
 gguf-magic = GGUF ファイルではありません。先頭は "GGUF" ではなく { $found } です
-gguf-version = GGUF バージョン { $version } は扱えません（扱えるのは 2 と 3）
-gguf-big-endian = GGUF バージョン { $version } は扱えません（扱えるのは 2 と 3）。ファイルはビッグエンディアンです
+gguf-version = GGUF バージョン { $version } には対応していません（対応しているのは 2 と 3）
+gguf-big-endian = GGUF バージョン { $version } には対応していません（対応しているのは 2 と 3）。このファイルはビッグエンディアンです
 gguf-truncated = ファイルが途中で切れています。ヘッダーが{ $field }の途中（バイト { $have }）で終わっています
-gguf-too-many = バイト { $offset } の{ $field }は { $value } で、モデルとしてありえない大きさです
-gguf-text = バイト { $offset } のテキストは UTF-8 ではありません
-gguf-value-type = バイト { $offset } の値の型 { $kind } は GGUF にありません
+gguf-too-many = バイト { $offset } の{ $field }は { $value } で、モデルの値としては大きすぎます
+gguf-text = バイト { $offset } の文字列は UTF-8 ではありません
+gguf-value-type = バイト { $offset } の値の型 { $kind } は GGUF に存在しません
 gguf-rank = テンソル { $name } は { $rank } 次元ですが、ggml は 4 次元までです
 gguf-unknown-type = `{ $wanted }` というテンソル型はありません。型は Q4_K、Q8_0、IQ2_XS、F16 の形です。型の組み合わせ（Q4_K_M）は `whichkernel skeleton` で指定します
 gguf-unknown-shape = `{ $wanted }` という形状はありません。あるもの: { $known }
-gguf-block = { $kind } のブロックは { $block } ですが、{ $name } の行は { $row } です。この形状はこの型で格納できません
+gguf-block = { $kind } の 1 ブロックは { $block } 個の値ですが、{ $name } の 1 行は { $row } 個の値です。この形状はこの型では格納できません
 gguf-overflow = モデルの大きさが 64 ビットに収まりません
 
 # ヘッダーが切れた場所

@@ -1,5 +1,5 @@
 probe-interrupted = シグナルで停止しました
-probe-busy = サーバーが混雑しています。{ $status } の応答が { $times } 回続きました（{ $said }）
+probe-busy = サーバーが混み合っています。{ $status } の応答が { $times } 回続きました（{ $said }）
 probe-too-many = リクエストが { $most } 件を超えました
 probe-request-lost = リクエストが失われました
 probe-unprepared = 準備ができていません
@@ -20,12 +20,12 @@ probe-lane-unset = コマンドに {"{"}{ $variable }{"}"} がありますが、
 probe-serving-port = サーバー用のポート
 probe-serving-log = サーバーのログ
 probe-serving-guard = サーバーのプロセスグループ
-probe-serving-no-command = サーバーを起動するコマンドがありません
+probe-serving-no-command = サーバーを起動するコマンドが指定されていません
 probe-serving-ended = サーバーが応答の前に終了しました（{ $status }）: { $said }
 probe-serving-silent = http://{ $to } から { $seconds } 秒以内に応答がありません。コマンドは {"{"}port{"}"} で待ち受けていますか
-probe-serving-no-log = 出力はありません
+probe-serving-no-log = 出力がありません
 
 # 記録
-probe-replay-form = リクエストと応答の記録がありません。そのオブジェクトかリストが必要です
-probe-replay-too-many = リクエストと応答の数が多すぎるため、記録として扱えません
+probe-replay-form = リクエストと応答の記録がありません。記録はオブジェクトかリストの形で必要です
+probe-replay-too-many = リクエストと応答の記録が多すぎます
 probe-replay-empty = リクエストとステータスのそろった記録がありません

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 type Reader = fn(&Captures<'_>) -> Option<Meaning>;
 
-/// A pattern, and the meaning of a matching line. The whole match is quoted.
+/// A pattern, and the meaning of a line that matches it. A claim quotes the part that matched.
 static PATTERNS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let list: [(&str, Reader); 16] = [
         (r"offloaded (\d+)/(\d+) layers to GPU", |c| layers(&c[1], Some(&c[2]))),

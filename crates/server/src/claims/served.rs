@@ -96,8 +96,8 @@ fn ollama(body: &str, into: &mut Claims) {
         let number = |name: &str| model.get(name).and_then(Value::as_u64);
         let name = model.get("name").and_then(Value::as_str).unwrap_or("a model");
         into.model.get_or_insert_with(|| name.to_owned());
-        // An answer without sizes does not mean that nothing is on the GPU; one without only `size_vram` does (Ollama
-        // omits a zero).
+        // An answer without sizes says nothing about the GPU. If only `size_vram` is missing, nothing is on the GPU,
+        // because Ollama omits a zero.
         let Some(size) = number("size").filter(|size| *size > 0) else { continue };
         let vram = number("size_vram").unwrap_or(0);
         let said = format!("{name} {}", processor(size, vram));

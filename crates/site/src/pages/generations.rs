@@ -147,7 +147,7 @@ fn targets(study: &Study<'_>) -> Vec<String> {
     all
 }
 
-/// The role that follows from a path: BLAS from the count where it leaves ggml's own kernels.
+/// The role that follows from a path: BLAS from the column count at which ggml's own kernels are no longer used.
 fn role(study: &Study<'_>, stretches: &[Stretch]) -> Pair {
     let paths = by_path(stretches);
     let blas = paths.iter().find(|stretch| stretch.path == "BLAS");
@@ -285,7 +285,7 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     }
     all.push(Line { key: "site-gen-shipped", topic: "file.target", cells: shipped });
     all.push(by("site-gen-bundles", "file.bundles"));
-    // From a separate observation, or from the list of kernels.
+    // The wavefront comes from a separate observation, or from the list of kernels.
     let mut wavefront = by("site-gen-wavefront", "file.wavefront");
     for (target, cell) in targets.iter().zip(&mut wavefront.cells) {
         let waves = study.kernels.wavefronts(target);

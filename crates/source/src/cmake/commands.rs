@@ -214,7 +214,7 @@ impl Cmake<'_> {
             let dir = self.dir.clone();
             self.enter(&file, &dir);
         } else if !file.is_empty() {
-            // A module of the tree itself, in any directory.
+            // A CMake module that is part of the tree, in any directory.
             let end = format!("/{file}.cmake");
             let found: Vec<String> = self.tree.paths().filter(|path| path.ends_with(&end)).map(str::to_owned).collect();
             for path in found {

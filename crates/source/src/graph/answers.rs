@@ -34,7 +34,7 @@ pub struct GraphAnswer {
     pub architecture: Option<String>,
     pub target: String,
     pub card: Option<String>,
-    /// The source of the list of nodes: this program's own builder, a file, or a program that ran; not the tree.
+    /// The source of the list of nodes: the tree's own program, this program's builder, a file, or a program that ran.
     pub nodes_from: String,
     /// The assumed memory layout of tensors.
     pub memory: String,
@@ -48,6 +48,13 @@ pub struct GraphAnswer {
     pub evaluations: Vec<GraphEvaluation>,
     /// Launches of the trace that are in none of these evaluations and were not compared; null without a trace.
     pub not_compared: Option<u64>,
+}
+
+impl GraphAnswer {
+    /// Whether the tree's own program built the graphs.
+    pub fn is_of_tree(&self) -> bool {
+        self.nodes_from == NODES_TREE
+    }
 }
 
 impl answer::Answer for GraphAnswer {
@@ -89,7 +96,7 @@ pub struct GraphEvaluation {
 pub struct GraphReads {
     /// The number of copies recorded with the graph.
     pub given: u64,
-    /// The number of these that the tree's code makes, with the same address and length in the same order.
+    /// The number of these copies that the tree's code makes, with the same address and length in the same order.
     pub used: u64,
 }
 
@@ -148,15 +155,19 @@ pub struct GraphMove {
 pub enum GraphError {
     Rules(RulesError),
     Family(family::FamilyError),
+    Built(super::builder::BuildError),
     Written(super::WrittenError),
 }
 
-say::worded! { GraphError { Rules(error) => error, Family(error) => error, Written(error) => error } }
+say::worded! { GraphError { Rules(error) => error, Family(error) => error, Built(error) => error, Written(error) => error } }
 
-say::wraps! { GraphError { Rules(RulesError), Family(family::FamilyError), Written(super::WrittenError) }}
+say::wraps! { GraphError { Rules(RulesError), Family(family::FamilyError), Built(super::builder::BuildError), Written(super::WrittenError) }}
 
 const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
                           all layers on the GPU, token embedding on the host";
+const NODES_TREE: &str = "the tree's own program, evaluated on the model's header: llama.cpp loads it, makes a context and decodes \
+                          one sequence with default parameters, all layers on one GPU";
+const MEMORY_TREE: &str = "as the tree's own allocator places tensors";
 const NODES_WRITTEN: &str = "the file, in the order of its lines";
 const NODES_COMPUTED: &str = "the graphs that a program computed with ggml, recorded while it ran on a stand-in GPU";
 const MEMORY_PLACED: &str = "as the program allocated its tensors";
@@ -189,15 +200,45 @@ pub fn ask(
     positions: Option<i64>,
     given: &Given<'_>,
 ) -> Result<GraphAnswer, GraphError> {
-    let mut graphs = Vec::new();
-    for &columns in columns {
-        let filled = columns.saturating_add(STEP - 1) / STEP * STEP;
-        let positions = positions.unwrap_or(filled).max(filled);
-        let data = given.routing.map_or(Data::Unknown, Data::Routed);
-        graphs.push((Some((columns, positions)), family::model(model.1, columns, positions)?, data));
-    }
+    let sizes: Vec<(i64, i64)> = columns
+        .iter()
+        .map(|&columns| {
+            let filled = columns.saturating_add(STEP - 1) / STEP * STEP;
+            (columns, positions.unwrap_or(filled).max(filled))
+        })
+        .collect();
+    let (graphs, from) = graphs(tree, model.1, &sizes)?;
+    let data = || given.routing.map_or(Data::Unknown, Data::Routed);
+    let graphs = graphs.into_iter().map(|(size, graph)| (Some(size), graph, data())).collect();
     let architecture = Some(model.1.architecture().to_owned());
-    answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs, given.code)
+    answer(tree, device, overrides, (model.0, architecture, from), graphs, given.code)
+}
+
+/// A graph with its columns and positions.
+type Sized = ((i64, i64), Graph);
+
+/// The graphs of a model: those of the tree's own program. If it is not followed, a known family is laid out here.
+fn graphs(tree: &Tree, model: &Gguf, sizes: &[(i64, i64)]) -> Result<(Vec<Sized>, &'static str), GraphError> {
+    let mut built = Vec::new();
+    let mut why = None;
+    for &(columns, positions) in sizes {
+        match super::builder::build(tree, model, columns, positions) {
+            Ok(graphs) => built.extend(graphs.into_iter().map(|graph| ((columns, positions), graph))),
+            Err(error) => {
+                why = Some(error);
+                break;
+            }
+        }
+    }
+    let Some(why) = why else { return Ok((built, NODES_TREE)) };
+    if !family::FAMILIES.contains(&model.architecture()) {
+        return Err(why.into());
+    }
+    let mut laid_out = Vec::new();
+    for &(columns, positions) in sizes {
+        laid_out.push(((columns, positions), family::model(model, columns, positions)?));
+    }
+    Ok((laid_out, NODES_FROM))
 }
 
 /// Asks a tree about written graphs ([`Graph::parse`]).
@@ -243,7 +284,11 @@ fn answer(
     let shape = crate::op::Shape::MulMat { rows: 4096, k: 4096 };
     let mut backend = open(tree, device.vendor, overrides, &shape)?;
     let mut evaluations = Vec::new();
-    let memory = if graphs.iter().all(|(_, graph, _)| graph.placed) { MEMORY_PLACED } else { MEMORY };
+    let memory = match graphs.iter().all(|(_, graph, _)| graph.placed) {
+        true if nodes_from == NODES_TREE => MEMORY_TREE,
+        true => MEMORY_PLACED,
+        false => MEMORY,
+    };
     let mut routing = None;
     for (size, graph, data) in graphs {
         let found = run::evaluate(&mut backend.rules, device, code, graph, &data)?;

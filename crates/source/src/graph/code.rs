@@ -32,7 +32,7 @@ impl Code {
         Code::of(file, kernels.into_iter().map(|(symbol, needs)| (symbol, Needs::Amd(needs))))
     }
 
-    /// The same for kernels in cubins.
+    /// Like [`Self::new`], for kernels in cubins.
     pub fn of_cubins<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, CubinNeeds)>) -> Code {
         Code::of(file, kernels.into_iter().map(|(symbol, needs)| (symbol, Needs::Nvidia(needs))))
     }

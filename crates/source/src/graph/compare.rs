@@ -140,7 +140,7 @@ pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> 
             let arguments = same_arguments(predicted.launch, &seen.kernel);
             let dims = fits(predicted.launch.grid, seen.grid) && fits(predicted.launch.block, seen.block);
             if arguments == Some(false) || !dims {
-                // If the numbers are the same, the difference is in the full argument list.
+                // If grid and block are the same, the difference is in the full argument list.
                 let ours = if dims { predicted.launch.shown_full() } else { predicted.launch.shown() };
                 let theirs = if dims { show_full(seen) } else { show(seen) };
                 let (ours, theirs) = (Some(ours), Some(theirs));
@@ -183,7 +183,7 @@ fn show_full(seen: &RecordedLaunch) -> String {
 fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
     let Some(seen) = symbol::arguments(kernel) else {
-        // Not a symbol but a name, with numbers at most.
+        // The text is a plain name and not a symbol, so it has at most numbers as arguments.
         return list.iter().all(|argument| argument.number().is_some()).then_some(true);
     };
     // Some compilers omit an empty pack from a symbol's argument list.

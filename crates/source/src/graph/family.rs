@@ -21,7 +21,7 @@ pub enum FamilyError {
 }
 
 say::worded! { FamilyError {
-    Architecture(name) => "source-graph-architecture" (name, known = FAMILIES.join(", ")),
+    Architecture(name) => "source-graph-architecture" (name, known = FAMILIES),
     Missing(what) => "source-graph-missing",
     Experts { used, count } => "source-graph-experts",
     Dimensions { name, dims } => "source-graph-dimensions" (name, dims = format!("{dims:?}")),

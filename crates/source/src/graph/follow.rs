@@ -141,7 +141,8 @@ impl<'p> GraphSession<'p> {
         Ok((ends, unknown))
     }
 
-    /// The same under the current assumption. Returns the position of a number that may be assumed, and its maximum.
+    /// Every way at a node under the current assumption. Returns the positions of numbers that may be assumed, and
+    /// their maxima.
     fn ways(&mut self, index: usize, ends: &mut Vec<End>, open: &mut Option<Open>) -> Result<Vec<(Span, i64)>, Need> {
         let program = self.machine.program;
         let mut scripts = vec![Vec::new()];

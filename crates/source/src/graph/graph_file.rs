@@ -205,7 +205,7 @@ mod tests {
             "@ read 0x1000 99999999999999 0*24999999999999",
         ] {
             assert!(
-                told(bad).starts_with("line 4 does not have all the data that was read back"),
+                told(bad).starts_with("line 4 does not contain all the data that was read back"),
                 "{bad}: {}",
                 told(bad)
             );

@@ -6,6 +6,7 @@
 
 mod answers;
 mod build;
+pub mod builder;
 pub(crate) mod code;
 mod compare;
 mod data;

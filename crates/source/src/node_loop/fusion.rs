@@ -8,8 +8,8 @@ use super::walk::{Misread, Walk, Within};
 use cxx::ast::{Base, Binary, Expr, ExprKind, Stmt};
 
 impl<'p> Walk<'p, '_> {
-    /// Whether this call returns how many further nodes are done. For a single node that must be none, which is read
-    /// from the function.
+    /// Whether this call returns how many further nodes are done. For a single node that number must be 0, which is
+    /// checked by reading the function.
     pub(super) fn is_fusion(&self, expr: &'p Expr) -> Result<bool, Misread> {
         let Some((name, args)) = called(expr) else { return Ok(false) };
         let (graph, count) = (self.lone.graph, self.lone.count);

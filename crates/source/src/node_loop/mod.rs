@@ -24,8 +24,8 @@ use effects::Effects;
 use say::say;
 use walk::Walk;
 
-/// Code between the loop over the nodes and the dispatcher that is not understood, for this operation. `lone`: for a
-/// single node; otherwise for a node in a graph, where fusion is followed.
+/// Code between the loop over the nodes and the dispatcher that `source` does not understand, for this operation.
+/// `lone`: for a single node; otherwise for a node in a graph, where fusion is followed.
 pub fn doubt(program: &Program, dispatcher: &Function, op: &str, lone: bool) -> Option<Doubt> {
     let chain = match chain(program, dispatcher) {
         Ok(chain) => chain,

@@ -11,7 +11,7 @@ use cxx::sym::Sym;
 use cxx::visit::{Part, calls, given, parts_in};
 use say::{Key, key};
 
-/// The position of a statement that is not understood, and what it may do.
+/// The position of a statement that is not understood, and its possible effect.
 pub(super) type Misread = (Span, Key);
 
 const WORKS: Key = key!("source-open-loop-works");

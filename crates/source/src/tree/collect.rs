@@ -19,7 +19,7 @@ pub fn collect(trees: &[Tree], wanted: fn(&str) -> bool) -> (Vec<Text>, Skipped)
     collect_within(trees, wanted, MAX_TOTAL)
 }
 
-/// The same with a custom limit in bytes.
+/// Like [`collect`], with a custom limit in bytes.
 pub fn collect_within(trees: &[Tree], wanted: fn(&str) -> bool, most: usize) -> (Vec<Text>, Skipped) {
     let mut skipped = Skipped::default();
     let mut files: Vec<Option<Text>> = Vec::new();

@@ -97,8 +97,8 @@ pub(super) fn as_text(bytes: &[u8]) -> Arc<str> {
 /// Files that can contain a rule, a build define or a step of a call chain.
 pub(super) fn wanted(path: &str) -> bool {
     const EXTENSIONS: &[&str] = &[
-        "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk",
-        "toml", "json", "py", "in", "patch", "sh",
+        "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "metal", "go", "rs", "cmake",
+        "mk", "toml", "json", "py", "in", "patch", "sh",
     ];
     const NAMES: &[&str] = &[
         "CMakeLists.txt",

@@ -209,3 +209,21 @@ impl cxx::Sources for Tree {
         Tree::text(self, path).map_err(|error| error.message())
     }
 }
+
+impl cxx::Sources for &Tree {
+    fn has(&self, path: &str) -> bool {
+        Tree::has(self, path)
+    }
+
+    fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(Tree::paths(self))
+    }
+
+    fn named(&self, name: &str) -> Vec<&str> {
+        cxx::Sources::named(*self, name)
+    }
+
+    fn text(&self, path: &str) -> Result<Arc<str>, cxx::files::Unreadable> {
+        cxx::Sources::text(*self, path)
+    }
+}

@@ -82,7 +82,20 @@ const BUILTINS: &[(&str, Builtin)] = &[
 ];
 
 /// The prefix of the message of a run that ended with a choice.
-pub const CHOSEN: &str = "chosen ";
+const CHOSEN: &str = "chosen ";
+
+/// The name of the pipeline whose dispatch ended a run.
+pub fn chosen(_: &mut Machine<'_>, ended: Run<()>) -> Run<String> {
+    match ended {
+        Err(Stop::Abort { at, what }) => match what.strip_prefix(CHOSEN) {
+            Some(name) => Ok(name.to_owned()),
+            // An abort that is not a dispatch is one of the program's own.
+            None => Err(Stop::undetermined(at, say!("source-open-backend-aborts", code = what))),
+        },
+        Err(stop) => Err(stop),
+        Ok(()) => Err(Stop::undetermined(Span::default(), say!("source-open-backend-none"))),
+    }
+}
 
 /// The platform of a run: the card's answers and the process's environment.
 pub fn platform(card: &VulkanProfile) -> Platform {
@@ -314,7 +327,7 @@ fn handle(machine: &mut Machine<'_>, _: &[Expr], _: Span) -> Run<Value> {
 /// A dispatch of the bound pipeline. The object that holds the pipeline's handle also holds its name.
 fn dispatch(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let bound = first(machine, args)?;
-    let unknown = || Stop::undetermined(at, say!("source-open-vulkan-bound"));
+    let unknown = || Stop::undetermined(at, say!("source-open-backend-bound"));
     let Some(bound) = machine.settle(&bound).filter(|bound| *bound != 0) else { return Err(unknown()) };
     let Some(name) = name_of(machine, bound) else { return Err(unknown()) };
     let product = name.starts_with("mul_mat_vec") || (name.starts_with("matmul") && !name.contains("reduce"));

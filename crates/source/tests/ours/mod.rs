@@ -57,7 +57,7 @@ struct device_info { int cc; int nsm; size_t smpbo; int warp_size; };
 struct ggml_cuda_device_info { int device_count; device_info devices[16]; };
 const ggml_cuda_device_info & ggml_cuda_info();
 int ggml_cuda_get_device();
-// Host and device twins of one name.
+// A host function and a device function of the same name.
 static constexpr __device__ int get_rows_per_block() { return 64; }
 static __host__ int get_rows_per_block(const int cc) { return CC_IS_RDNA4(cc) ? 128 : 64; }
 "#;

@@ -1,18 +1,19 @@
 //! The only module that creates, replaces, renames and removes files and directories.
 //!
-//! Access is the directory's: on Windows a user's directories are closed to other users unless the owner opened them.
+//! A file has the access rights of its directory: on Windows a user's directories are closed to other users unless the
+//! owner opened them.
 
 use say::{Key, key, say};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Who can read the new file.
+/// The users who can read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Only this user can read the file.
     Private,
-    /// Everybody who may read the directory.
+    /// All users who may read the directory.
     Public,
     /// All users can read and run the file.
     Program,
@@ -159,7 +160,7 @@ impl Write for Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         self.file = None;
-        // After a commit the name is gone.
+        // After a commit, the temporary name no longer exists.
         let _ = std::fs::remove_file(&self.new);
     }
 }

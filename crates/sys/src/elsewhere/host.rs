@@ -65,7 +65,7 @@ pub fn limits_files() -> bool {
     false
 }
 
-/// The records that contain this time exist only on Linux.
+/// Always zero: the records that contain this time exist only on Linux.
 pub fn monotonic() -> u64 {
     0
 }
@@ -97,3 +97,16 @@ pub fn signal(_: u32, _: i32) -> io::Result<()> {
 pub fn signal_group(_: u32, _: i32) -> io::Result<()> {
     unsupported()
 }
+
+/// Not measured on this system.
+pub fn cpu_time() -> std::time::Duration {
+    std::time::Duration::ZERO
+}
+
+/// No other process can be told from this one here.
+pub fn hold_name(_name: &str) -> io::Result<()> {
+    Err(unsupported())
+}
+
+/// This system has no such service manager.
+pub fn notify(_state: &str) {}

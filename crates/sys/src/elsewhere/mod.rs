@@ -1,5 +1,5 @@
-//! Windows, WebAssembly and other systems: files by the standard library alone; everything that needs Linux is an
-//! error of the kind `Unsupported`. Types that only Linux can make hold [`Never`], so their methods need no body.
+//! Windows, WebAssembly and other systems: files use only the standard library; everything that needs Linux is an error
+//! of the kind `Unsupported`. Types that only Linux can make hold [`Never`], so their methods need no body.
 
 pub mod abi;
 pub mod bpf;

@@ -1,4 +1,5 @@
-//! Children, namespaces, rights and trials: what watching and running other programs needs, and only Linux has.
+//! Child processes, namespaces, rights and trials: features for watching and running other programs, which only Linux
+//! has.
 
 use super::{Never, unsupported};
 use std::io;
@@ -29,7 +30,7 @@ pub mod child {
 pub mod guard {
     use super::{Command, Never, io, unsupported};
 
-    /// Children that we start here end when they end: nothing stops them if we are killed.
+    /// Child processes are not ended if this process is killed.
     #[derive(Debug)]
     pub struct GroupGuard(());
 

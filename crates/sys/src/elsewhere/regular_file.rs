@@ -11,13 +11,13 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_or_kind(path)?.map_err(|kind| io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)))
 }
 
-/// The same, for callers with their own message for another file type, which they get.
+/// Like [`open`], but returns another file type to the caller, which has its own message for it.
 pub fn open_or_kind(path: &Path) -> io::Result<Result<File, Key>> {
     if std::fs::metadata(path)?.is_dir() {
         return Ok(Err(key!("sys-kind-directory")));
     }
     let file = File::open(path)?;
-    // `NUL`, `CON` and the like are no files on a disk.
+    // `NUL`, `CON` and similar names are not files on a disk.
     Ok(if file.metadata()?.is_file() { Ok(file) } else { Err(key!("sys-kind-character-device")) })
 }
 

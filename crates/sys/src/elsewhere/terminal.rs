@@ -7,7 +7,7 @@ pub enum Stream {
     Errors,
 }
 
-/// Columns and rows of the window; None if the stream is no console.
+/// Columns and rows of the window; None if the stream is not a console.
 #[cfg(windows)]
 pub fn size(of: Stream) -> Option<(usize, usize)> {
     use std::os::windows::io::AsRawHandle as _;
@@ -22,7 +22,7 @@ pub fn size(of: Stream) -> Option<(usize, usize)> {
         Stream::Errors => std::io::stderr().as_raw_handle(),
     };
     let mut info: Info = [0; 11];
-    // SAFETY: fills a structure of 22 bytes; a handle that is no console is an error of the call.
+    // SAFETY: fills a structure of 22 bytes; a handle that is not a console is an error of the call.
     if unsafe { GetConsoleScreenBufferInfo(handle.cast(), &raw mut info) } == 0 {
         return None;
     }

@@ -84,18 +84,29 @@ pub fn post(to: &Address, path: &str, body: &str, most: Duration) -> Result<Answ
     send(to, Question { method: "POST", path, body, bearer: None }, most)
 }
 
+/// A request with a body of another kind.
+pub fn post_bytes(to: &Address, path: &str, kind: &str, body: &[u8], most: Duration) -> Result<Answer, HttpError> {
+    let question = Question { method: "POST", path, body: "", bearer: None };
+    exchange(to, question, (kind, body), most)
+}
+
 pub fn send(to: &Address, question: Question<'_>, most: Duration) -> Result<Answer, HttpError> {
+    exchange(to, question, ("application/json", question.body.as_bytes()), most)
+}
+
+fn exchange(to: &Address, question: Question<'_>, sent: (&str, &[u8]), most: Duration) -> Result<Answer, HttpError> {
     let deadline = Instant::now() + most;
     let mut stream = connect(to, deadline)?;
-    let Question { method, path, body, bearer } = question;
+    let (Question { method, path, bearer, .. }, (kind, body)) = (question, sent);
     let host = if matches!(to, Address::Unix(_)) { "localhost".to_owned() } else { to.to_string() };
     let key = bearer.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     // A server that follows HTTP/1.0 ends the body with the connection or a length, and sends no chunks.
     let head = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\n{key}");
     let length = body.len();
-    let whole = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
+    let head = format!("{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    let whole = [head.as_bytes(), body].concat();
     stream.wait_at_most(left(deadline)).map_err(|source| HttpError::Broken { to: to.clone(), source })?;
-    match stream.write_all(whole.as_bytes()) {
+    match stream.write_all(&whole) {
         Err(error) if late(&error) => return Err(HttpError::Slow { to: to.clone(), seconds: most, got: 0 }),
         // The server may have answered and closed the connection before it read the whole request.
         Err(_) | Ok(()) => {}

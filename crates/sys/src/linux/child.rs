@@ -112,7 +112,7 @@ impl Failure {
 /// Runs `work` in a child and returns its result, which is sent through a pipe as five bytes.
 ///
 /// # Safety
-/// As [`fork`].
+/// The same conditions as for [`fork`] apply.
 pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Result<Result<(), Failure>> {
     let (mut reader, writer) = io::pipe()?;
     let answer = || {
@@ -135,7 +135,7 @@ pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Resu
 /// its last descriptor is closed, and the reader of a pipe waits until all writers have closed it.
 ///
 /// # Safety
-/// In a fresh child that uses none of them any more.
+/// Must be called in a fresh child that no longer uses these descriptors.
 pub(crate) unsafe fn close_others<const N: usize>(first: u32, mut keep: [u32; N]) {
     keep.sort_unstable();
     let mut from = first;
@@ -151,7 +151,7 @@ pub(crate) unsafe fn close_others<const N: usize>(first: u32, mut keep: [u32; N]
 }
 
 /// # Safety
-/// As [`close_others`].
+/// The same conditions as for [`close_others`] apply.
 unsafe fn close_range(first: u32, last: u32) {
     /// The usual limit of descriptors, for kernels before 5.9.
     const MOST: u32 = 1024;

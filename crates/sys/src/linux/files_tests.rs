@@ -92,7 +92,7 @@ fn nothing_is_written_below_a_planted_link_to_a_directory() {
     assert!(hard_link(&yard.at("theirs/sub/secret"), &yard.at("theirs/taken")).is_err());
     assert!(super::symlink(Path::new("x"), &yard.at("theirs/sub/new")).is_err());
     yard.unharmed();
-    // Without a link on the way, root may well write there.
+    // Root may write to the other user's directory if no link is on the way.
     create_dir_all(&yard.at("theirs/new/more"), Access::Public).expect("made");
     replace(&yard.at("theirs/new/more/out"), Access::Public, "x").expect("written");
 }

@@ -119,7 +119,7 @@ fn resume_all(line: i32, map: i32) {
 /// this process open.
 ///
 /// # Safety
-/// In a fresh child that uses no other descriptors from here on.
+/// Must be called in a fresh child that uses no other descriptors from here on.
 unsafe fn leave<const N: usize>(keep: [u32; N]) {
     // SAFETY: no arguments.
     unsafe { libc::setsid() };

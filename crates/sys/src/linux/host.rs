@@ -71,6 +71,35 @@ pub fn monotonic() -> u64 {
     now.tv_sec.cast_unsigned().saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.cast_unsigned())
 }
 
+/// The CPU time of this process with all its threads.
+pub fn cpu_time() -> std::time::Duration {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    std::time::Duration::new(used.tv_sec.cast_unsigned(), u32::try_from(used.tv_nsec).unwrap_or(0))
+}
+
+/// A name that only one process of this machine can hold at a time, without a file; it is free again when the process
+/// ends.
+pub fn hold_name(name: &str) -> io::Result<std::os::unix::net::UnixListener> {
+    use std::os::linux::net::SocketAddrExt as _;
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(name)?;
+    std::os::unix::net::UnixListener::bind_addr(&address)
+}
+
+/// Tells the service manager about this service (sd_notify(3)); without one, nothing happens.
+pub fn notify(state: &str) {
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+    let Some(path) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    let bytes = path.as_encoded_bytes();
+    let address = match bytes.strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(&path),
+    };
+    if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
+        let _ = socket.set_nonblocking(true).and_then(|()| socket.send_to_addr(state.as_bytes(), &address));
+    }
+}
+
 /// A copy of standard error, for a child's output.
 pub fn standard_error() -> io::Result<Stdio> {
     Ok(Stdio::from(rustix::io::dup(io::stderr())?))

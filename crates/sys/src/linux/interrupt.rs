@@ -22,7 +22,7 @@ pub fn catch() {
     [libc::SIGINT, libc::SIGTERM].into_iter().for_each(handle);
 }
 
-/// The same for HUP, which a closed terminal sends; `nohup` ignores it, and then it stays ignored.
+/// Like [`catch`], for HUP, which a closed terminal sends. Under `nohup`, HUP stays ignored.
 pub fn catch_hangup() {
     // SAFETY: fills a structure of ours.
     let before = unsafe {

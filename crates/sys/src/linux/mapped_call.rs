@@ -114,7 +114,7 @@ fn enter(entry: Entry) {
 /// probes), and closes every descriptor but the standard ones and `keep`. Returns the function.
 ///
 /// # Safety
-/// In a fresh child that uses no other descriptors from here on.
+/// Must be called in a fresh child that uses no other descriptors from here on.
 unsafe fn settle<const N: usize>(function: Function<'_>, keep: [u32; N]) -> Option<Entry> {
     // SAFETY: numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };

@@ -80,7 +80,7 @@ fn secret() -> io::Result<String> {
 fn create(path: &Path, mode: u32) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let file = OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(flags).open(path)?;
-    // Independent of the umask.
+    // Sets the mode again, because the umask may have removed bits.
     file.set_permissions(Permissions::from_mode(mode))?;
     Ok(file)
 }

@@ -21,7 +21,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     judged(look(CWD, path, ResolveFlags::empty())?)
 }
 
-/// The same, for callers with their own message for another file type, which they get (`a pipe`).
+/// Like [`open`], but returns another file type (`a pipe`) to the caller, which has its own message for it.
 pub fn open_or_kind(path: &Path) -> io::Result<Result<File, Key>> {
     opened_or_kind(look(CWD, path, ResolveFlags::empty())?)
 }

@@ -10,7 +10,7 @@ pub enum Stream {
     Errors,
 }
 
-/// Columns and rows; None if the stream is no terminal, or one that does not know.
+/// Columns and rows; None if the stream is not a terminal, or if the terminal does not report its size.
 pub fn size(of: Stream) -> Option<(usize, usize)> {
     let size = match of {
         Stream::Output => rustix::termios::tcgetwinsize(std::io::stdout()),

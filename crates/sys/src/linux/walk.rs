@@ -20,9 +20,9 @@ pub(crate) const FIRST_GROUP_OF_PEOPLE: u32 = 1000;
 /// Which symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Only links that only this user or root can have created.
+    /// Follows only links that no user except this one and root can have created.
     Trusted,
-    /// All, but `/` and `..` stay in the starting directory.
+    /// Follows all links, but `/` and `..` stay in the starting directory.
     Inside,
 }
 

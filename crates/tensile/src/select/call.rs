@@ -53,7 +53,7 @@ impl Compute {
         COMPUTES.iter().map(|entry| entry.1)
     }
 
-    /// The usual type of alpha and beta for it. hipBLASLt does not accept f16 for them.
+    /// The usual type of alpha and beta for this compute type. hipBLASLt does not accept f16 for alpha and beta.
     pub fn usual_scale(self) -> DataType {
         match self {
             Compute::F64 => DataType::Double,
@@ -301,7 +301,7 @@ impl Call {
         self.ld[2] == self.ld[3] && (apart || self.batch <= 1 || self.batches == Batches::Pointers)
     }
 
-    /// Elements between the matrices of a batch, one behind the other.
+    /// Elements between the matrices of a batch that directly follow each other.
     pub fn packed_strides(&self) -> [u64; 4] {
         let a = if self.trans_a { self.m } else { self.k };
         let b = if self.trans_b { self.k } else { self.n };

@@ -1,5 +1,6 @@
-//! Reading without tolerance. A catalog has no checksum of its own, so a field that is missing or of another type than
-//! in every real catalog is treated as damage: the inventory of a catalog may skip such a field, but a choice may not.
+//! Strict reading. A catalog has no checksum of its own. A field that is missing, or that has another type than in
+//! every real catalog, is therefore treated as damage. The inventory of a catalog may skip such a field, but a choice
+//! may not.
 
 use codeobject::{Error, Problem, Result, msgpack::Reader};
 

@@ -34,7 +34,7 @@ impl Backend {
     pub fn new(options: &Options) -> Result<Backend, WatchError> {
         match options.how {
             How::Bpf => {
-                let instrument = Instrument::new(options.room, options.choice)?;
+                let mut instrument = Instrument::new(options.room, options.choice, options.machine)?;
                 let shipped = instrument.ship_arguments(options.arguments);
                 shipped.map_err(|error| WatchError::new(say!("uprobe-map"), error))?;
                 Ok(Backend::Bpf(Box::new(instrument)))
@@ -106,11 +106,15 @@ impl Backend {
         if let Backend::Bpf(instrument) = self { instrument.watches_outer() } else { false }
     }
 
+    pub fn set_quiet(&mut self, on: bool) -> io::Result<()> {
+        if let Backend::Bpf(instrument) = self { instrument.set_quiet(on) } else { Ok(()) }
+    }
+
     pub fn watches_returns(&self) -> bool {
         if let Backend::Bpf(instrument) = self { instrument.watches_returns() } else { false }
     }
 
-    pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
+    pub fn set_layout(&mut self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
         if let Backend::Bpf(instrument) = self { instrument.set_layout(tgid, handle, layout) } else { Ok(()) }
     }
 

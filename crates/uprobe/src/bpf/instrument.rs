@@ -4,14 +4,14 @@
 pub use crate::bpf::probe_place::{Calls, Choice, Pointed, Probed, Room};
 use crate::bpf::probe_place::{Probe, ProbePlace, What, returns};
 use crate::bpf::program::{self, CALL_VALUE, Maps, Way};
-use crate::bpf::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
+use crate::bpf::wire::{Count, GATES, LAYOUT, UNKNOWN, count, counter, flag, key};
 use crate::probes::entries::{ENTRIES, Entry, Home, Role, Suspect};
 use crate::probes::site::{self, Price, Site};
 use crate::probes::symbols::{Symbol, entries_of, unknown_of};
 use codeobject::ReadAt;
 use codeobject::launch_map::Image;
 use say::{Message, Say, say};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 use sys::abi;
@@ -38,10 +38,14 @@ pub struct Instrument {
     gates: Map,
     /// The number of gates in use; the first is always open.
     used_gates: u32,
+    open_gates: u32,
+    /// The flags that the programs read (`flag`).
+    flags: u32,
     /// Functions of which only the name is known, numbered from [`UNKNOWN`] on: library, function.
     unknown: Vec<(String, String, Suspect)>,
     pmu: u32,
     choice: Choice,
+    coarse: bool,
     optimises: bool,
     /// Keyed by gate, entry, frame and place.
     programs: HashMap<(u32, usize, i16, What, Way), OwnedFd>,
@@ -58,11 +62,8 @@ pub struct Instrument {
     outer_sites: Vec<ProbePlace>,
 }
 
-/// The number of gates; further files share the first.
-const GATES: u32 = 256;
-
 impl Instrument {
-    pub fn new(room: Room, choice: Choice) -> Result<Instrument, WatchError> {
+    pub fn new(room: Room, choice: Choice, coarse: bool) -> Result<Instrument, WatchError> {
         let pmu = perf_event::pmu().ok_or_else(|| WatchError::about("uprobes", say!("uprobe-no-events-at")))?;
         let refused = |call: &'static str| {
             move |error: io::Error| WatchError {
@@ -72,14 +73,14 @@ impl Instrument {
         };
         let map = |kind, key: u32, value: u32, entries| Map::new(kind, key, value, entries);
         let pair = 16;
-        let gates = map(MapKind::Array, 4, 4 * GATES, 1).map_err(refused("bpf (map)"))?;
-        let instrument = Instrument {
+        let gates = map(MapKind::Array, 4, 4 * (GATES + 1), 1).map_err(refused("bpf (map)"))?;
+        let mut instrument = Instrument {
             ring: Ring::new(room.ring).map_err(refused("bpf (ring buffer)"))?,
             counts: map(MapKind::Hash, key::SIZE as u32, count::SIZE, room.counts).map_err(refused("bpf (map)"))?,
-            layouts: map(MapKind::Hash, pair, LAYOUT as u32, 1 << 16).map_err(refused("bpf (map)"))?,
+            layouts: map(MapKind::Hash, pair, LAYOUT as u32, room.layouts).map_err(refused("bpf (map)"))?,
             captures: map(MapKind::Lru, pair, 8, 4096).map_err(refused("bpf (map)"))?,
-            calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("bpf (map)"))?,
-            counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("bpf (map)"))?,
+            calls: map(MapKind::Hash, pair, CALL_VALUE, room.calls).map_err(refused("bpf (map)"))?,
+            counters: map(MapKind::Array, 4, 8 * counter::SIZE, 1).map_err(refused("bpf (map)"))?,
             spilled: map(MapKind::Hash, 8, 8, 1 << 12).map_err(refused("bpf (map)"))?,
             hold: None,
             active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("bpf (map)"))?,
@@ -87,9 +88,12 @@ impl Instrument {
             shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("bpf (map)"))?,
             gates,
             used_gates: 1,
+            open_gates: 0,
+            flags: 0,
             unknown: Vec::new(),
             pmu,
             choice,
+            coarse,
             optimises: optimises(),
             programs: HashMap::new(),
             linked: true,
@@ -105,8 +109,14 @@ impl Instrument {
     }
 
     /// Lets every program behind this gate and earlier gates see calls, all at once.
-    fn open_gate(&self, last: u32) -> io::Result<()> {
-        let words = (0..GATES).flat_map(|gate| u32::from(gate <= last).to_le_bytes());
+    fn open_gate(&mut self, last: u32) -> io::Result<()> {
+        self.open_gates = last + 1;
+        self.write_gates()
+    }
+
+    fn write_gates(&self) -> io::Result<()> {
+        let gates = (0..GATES).map(|gate| u32::from(gate < self.open_gates));
+        let words = gates.chain([self.flags]).flat_map(u32::to_le_bytes);
         self.gates.put(&0_u32.to_le_bytes(), &words.collect::<Vec<u8>>())
     }
 
@@ -124,6 +134,7 @@ impl Instrument {
             events: self.events.fd(),
             shapes: self.shapes.fd(),
             gates: self.gates.fd(),
+            coarse: self.coarse,
             gate: gate.cast_signed(),
         }
     }
@@ -303,6 +314,8 @@ impl Instrument {
         if !on {
             perf_event::release_later(std::mem::take(&mut self.outer));
         } else if self.outer.is_empty() {
+            // Never cleared: a call that was noted before the probes were removed must not name a later launch.
+            self.set_flag(flag::OUTER, !self.outer_sites.is_empty())?;
             for place in self.outer_sites.clone() {
                 let probes = self.attach(&place, What::Entry)?;
                 self.outer.extend(probes);
@@ -320,15 +333,41 @@ impl Instrument {
     }
 
     /// Whether to send argument bytes with every launch.
-    pub fn ship_arguments(&self, on: bool) -> io::Result<()> {
+    pub fn ship_arguments(&mut self, on: bool) -> io::Result<()> {
         self.set_flag(flag::ARGUMENTS, on)
     }
 
-    fn set_flag(&self, bit: i32, on: bool) -> io::Result<()> {
-        let bit = u64::from(bit.cast_unsigned());
-        let now = self.counter(counter::FLAGS);
-        let flags = if on { now | bit } else { now & !bit };
-        self.counters.put(&counter::FLAGS.to_le_bytes(), &flags.to_le_bytes())
+    /// Whether launches are only counted, without a record of each. Only for coarse counts.
+    pub fn set_quiet(&mut self, on: bool) -> io::Result<()> {
+        self.set_flag(flag::QUIET, on)
+    }
+
+    /// Removes the counts of processes that have ended.
+    pub fn forget_counts(&self, ended: &HashSet<u32>) {
+        for (key, _) in self.counts.entries() {
+            if ended.contains(&crate::bpf::wire::Key::read(&key).tgid) {
+                let _ = self.counts.remove(&key);
+            }
+        }
+    }
+
+    /// Takes the calls of all processes for which the counts had no space.
+    pub fn take_spilled(&self) -> u64 {
+        let take = |(key, value): (Vec<u8>, Vec<u8>)| {
+            let _ = self.spilled.remove(&key);
+            value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        };
+        self.spilled.entries().into_iter().map(take).sum()
+    }
+
+    fn set_flag(&mut self, bit: i32, on: bool) -> io::Result<()> {
+        let bit = bit.cast_unsigned();
+        let flags = if on { self.flags | bit } else { self.flags & !bit };
+        if flags == self.flags {
+            return Ok(());
+        }
+        self.flags = flags;
+        self.write_gates()
     }
 
     /// Graph calls that did not return: those of the counter, and those that no later call replaced.
@@ -343,12 +382,14 @@ impl Instrument {
     }
 
     pub fn counter(&self, number: i32) -> u64 {
-        let value = self.counters.get(&number.to_le_bytes()).unwrap_or_default();
-        value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        let all = self.counters.get(&0_u32.to_le_bytes()).unwrap_or_default();
+        let at = usize::try_from(8 * number).ok().and_then(|at| all.get(at..)?.first_chunk());
+        at.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
     /// Passes the layout of a kernel's arguments to the programs.
-    pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
+    pub fn set_layout(&mut self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
+        self.set_flag(flag::LAYOUTS, true)?;
         self.layouts.put(&layout_key(tgid, handle), layout)
     }
 

@@ -1,6 +1,6 @@
 //! Without BPF: each probe hit is a sample with the caller's registers and the top of its stack.
 //!
-//! That gives handle, grid, block, shared memory and stream of every launch. Data behind pointers are out of reach:
+//! Samples give handle, grid, block, shared memory and stream of every launch. Data behind pointers are out of reach:
 //! argument bytes, the column counts in them, and results of calls, so replayed graphs cannot be expanded.
 
 use crate::bpf::instrument::Probed;

@@ -18,11 +18,21 @@ pub struct Room {
     pub ring: u32,
     /// Distinct launches that can be counted.
     pub counts: u32,
+    /// Kernels whose arguments are known, and calls in progress.
+    pub layouts: u32,
+    pub calls: u32,
+    /// Pages per CPU for the kernel's records of processes and mappings, a power of two.
+    pub pages: usize,
+}
+
+impl Room {
+    /// For a watch of weeks that counts coarsely: the kernel's memory for it is a few megabytes.
+    pub const SMALL: Room = Room { ring: 1 << 20, counts: 1 << 13, layouts: 1 << 14, calls: 1 << 12, pages: 16 };
 }
 
 impl Default for Room {
     fn default() -> Self {
-        Room { ring: 16 << 20, counts: 1 << 16 }
+        Room { ring: 16 << 20, counts: 1 << 16, layouts: 1 << 16, calls: 1 << 15, pages: 128 }
     }
 }
 

@@ -54,26 +54,37 @@ pub mod kind {
     pub const PART: i32 = 5;
 }
 
-/// Indexes in the array of counters.
+/// Indexes in the list of counters.
 pub mod counter {
     pub const DROPPED: i32 = 0;
     pub const UNCOUNTED: i32 = 1;
     pub const UNREAD: i32 = 2;
     pub const CAPTURES: i32 = 3;
-    pub const FLAGS: i32 = 4;
-    pub const LAUNCHES: i32 = 5;
+    pub const LAUNCHES: i32 = 4;
     /// Lost records about graphs, captures and names: replays may launch something else.
-    pub const UNTOLD: i32 = 6;
+    pub const UNTOLD: i32 = 5;
     /// Lost records of Vulkan calls: the content of command buffers is unknown from then on.
-    pub const TORN: i32 = 7;
+    pub const TORN: i32 = 6;
     /// Graph calls that a thread started again before the previous one returned: an exception left the previous one.
-    pub const LEFT: i32 = 8;
-    pub const SIZE: u32 = 9;
+    pub const LEFT: i32 = 7;
+    pub const SIZE: u32 = 8;
 }
 
+/// The number of gates; further files share the first.
+pub const GATES: u32 = 256;
+/// The offset of the flags behind the gates.
+pub const FLAGS_AT: i32 = 4 * GATES as i32;
+
+/// What the programs do besides counting. Each saves work as long as it is not set.
 pub mod flag {
     pub const ARGUMENTS: i32 = 1;
     pub const RETURNS: i32 = 2;
+    /// A runtime's calls were observed at least once: they name the driver's launches.
+    pub const OUTER: i32 = 4;
+    /// At least one kernel's layout is known.
+    pub const LAYOUTS: i32 = 8;
+    /// Launches are only counted: no record is sent.
+    pub const QUIET: i32 = 16;
 }
 
 /// Offsets in the value of a count.

@@ -37,6 +37,14 @@ impl Watcher {
 
     /// A library of a watched process: probed at once if it is a runtime, read in the background.
     pub(crate) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
+        // A machine starts many processes with the same libraries.
+        let file = mapping.file();
+        if self.attached.options.machine
+            && self.attached.recognised.contains_key(&file)
+            && self.resolver.names.has_met(file)
+        {
+            return Ok(());
+        }
         let Some(reached) = reachable(pid, mapping) else {
             if !self.attached.recognised.contains_key(&mapping.file()) {
                 // The files of a process that has ended can no longer be opened.
@@ -54,7 +62,7 @@ impl Watcher {
             }
             return Ok(());
         };
-        let (file, path) = (mapping.file(), reached.path());
+        let path = reached.path();
         let known = self.attached.recognised.entry(file).or_insert_with(|| recognise(mapping.name(), &path));
         if let Recognised::Launches(symbol) = *known {
             let library = mapping.path.clone();
@@ -73,6 +81,7 @@ impl Watcher {
         }
         if let Recognised::Home(home) = *known
             && !self.attached.probed.contains_key(&file)
+            && !(self.attached.options.machine && home == Home::Vulkan)
         {
             let known = |ahead: &&Inode| inode(&path).map_or(ahead.1 == mapping.inode, |inode| inode == **ahead);
             let ahead =
@@ -95,6 +104,7 @@ impl Watcher {
             };
             self.attached.probed.insert(file, home);
             self.attached.by_file.insert(file, held);
+            self.attached.names.insert(file, mapping.name().to_owned());
             // Existing processes are observed from now on; a stopped process has not called anything yet.
             let late = new && time > 0 && !self.attached.stands_still(pid);
             self.window.probed(mapping.name(), home, &probed, late.then(|| clock().saturating_sub(time)));
@@ -112,7 +122,8 @@ impl Watcher {
         Ok(())
     }
 
-    /// Calls from a child process, through our own file. The rest is checked in the target's memory.
+    /// Calls the function from a child process that maps our own file. That the probe is in the target is checked
+    /// separately, in the target's memory.
     fn call_canary(&mut self, held: RawFd, pid: u32, mapping: &Mapping, probed: &Probed) {
         let Some(stub) = self.attached.stubs.get(&held).cloned() else { return };
         if let Ok(canary) = canary::start(&stub) {

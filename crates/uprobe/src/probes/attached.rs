@@ -34,6 +34,8 @@ pub(crate) struct Attached {
     /// The files with probes, kept open.
     pub held: Vec<File>,
     pub by_file: HashMap<FileId, RawFd>,
+    /// The names of the files with probes.
+    pub names: HashMap<FileId, String>,
     /// Why the first unsuccessful probe failed.
     pub refused: Option<WatchError>,
     /// Functions that programs obtained as pointers.
@@ -65,6 +67,7 @@ impl Attached {
             ahead: HashMap::new(),
             held: Vec::new(),
             by_file: HashMap::new(),
+            names: HashMap::new(),
             refused: None,
             pointers: HashSet::new(),
             canaries: Vec::new(),

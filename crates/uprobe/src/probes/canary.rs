@@ -1,9 +1,9 @@
 //! The canary: a child process calls our stub function, which has the same probe as the target's launch function.
 //!
-//! It shows that this kernel runs this program under a probe of this kind, and that its event reaches us. It does not
-//! show that the probe in the target's file fires; that the probe is in place there is read from the target's memory
-//! (`planted`). The child maps our own file and runs no foreign code. We do not wait for it: it exits by itself or with
-//! us.
+//! The canary shows that this kernel runs this program under a probe of this kind, and that its event reaches us. It
+//! does not show that the probe in the target's file fires; that the probe is in place there is read from the target's
+//! memory (`planted`). The child maps our own file and runs no foreign code. We do not wait for it: it exits by itself
+//! or with us.
 
 use crate::probes::stub::Stub;
 use std::io;

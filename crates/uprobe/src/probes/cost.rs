@@ -11,7 +11,7 @@ use sys::mapped_call::Timing;
 const ROUNDS: u32 = 20;
 const EACH: u32 = 200;
 
-/// Starts a child that measures its first figure; the ring is drained until it is available.
+/// Starts a child that measures its first figure. The caller drains the ring until the figure is available.
 pub fn timing(stub: &Stub) -> Option<Timing> {
     Timing::start(stub.function(), ROUNDS, EACH).ok()
 }

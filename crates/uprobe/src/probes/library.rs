@@ -10,10 +10,15 @@ use dryrun::describe;
 use launch::columns;
 use launch::grammar;
 use launch::table::KernelTable;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use sys::unix::AsRawFd;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     pub name: String,
     pub bundle: Option<u32>,
@@ -21,7 +26,7 @@ pub struct Kernel {
     pub args: Vec<(u32, u32)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Library {
     /// Load segments: file offset, address.
     segments: Vec<(u64, u64)>,
@@ -48,7 +53,7 @@ pub struct Wanted {
 }
 
 /// The result of reading a file.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Read {
     Library(Box<Library>),
     /// The library registers no kernels.
@@ -57,8 +62,45 @@ pub enum Read {
     Postponed,
 }
 
+/// The hidden command with which [`apart`] starts a program that calls [`read_library`]; the library's name and what is
+/// wanted follow.
+pub const READ_LIBRARY: &str = "--read-library";
+/// The maximum length of an answer. libggml-hip.so's has two megabytes.
+const LONGEST: u64 = 64 << 20;
+
+/// Reads the library on standard input and returns it as JSON, for another process.
+pub fn read_library(name: &str, wanted: &str, cache: &Path) -> String {
+    let has = |word: &str| wanted.split(',').any(|one| one == word);
+    let wanted = Wanted { layouts: has("layouts"), hash: has("hash"), nvidia: has("nvidia") };
+    let read = read(Path::new("/proc/self/fd/0"), name, cache, wanted);
+    serde_json::to_string(&read).unwrap_or_default()
+}
+
+/// Reads a library in another process, which takes its memory with it when it ends. If that fails, its kernels stay
+/// unnamed.
+pub fn apart(program: &Path, held: File, name: &str, cache: &Path, wanted: Wanted) -> Read {
+    let words = [(wanted.layouts, "layouts"), (wanted.hash, "hash"), (wanted.nvidia, "nvidia")];
+    let words: Vec<&str> = words.into_iter().filter(|(on, _)| *on).map(|(_, word)| word).collect();
+    let Ok(mut command) = sys::program::command(program) else { return in_place(&held, name, cache, wanted) };
+    command.args(["agent", READ_LIBRARY]).arg(name).arg(words.join(",")).env("WHICHKERNEL_CACHE", cache);
+    let child = command.stdin(held).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut child) = child else { return Read::Nothing };
+    let mut text = String::new();
+    let came = child.stdout.take().map(|out| out.take(LONGEST).read_to_string(&mut text));
+    let ended = child.wait().is_ok_and(|status| status.success());
+    let whole = ended && came.is_some_and(|came| came.is_ok());
+    Some(text).filter(|_| whole).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Read::Nothing)
+}
+
+/// Reads a library by its descriptor, because the process may be gone by now. If a file cannot be read, its kernels stay
+/// unnamed; it is not an error.
+pub fn in_place(held: &File, name: &str, cache: &Path, wanted: Wanted) -> Read {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    read(&path, name, cache, wanted)
+}
+
 /// Reads a library, if it registers kernels. `name`: its own name, independent of the path.
-pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
+fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
     match kind_of(path) {
         Some((true, _)) => {}
         Some((false, true)) if wanted.nvidia => {}

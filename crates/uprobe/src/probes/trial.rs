@@ -14,7 +14,7 @@ use watch::WatchError;
 pub fn trial() -> Result<(u64, u64), WatchError> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let failed = |error: std::io::Error| WatchError::new(say!("uprobe-library-in-memory"), error);
-    let mut instrument = Instrument::new(Room { ring: 1 << 16, counts: 64 }, Choice::Cheapest)?;
+    let mut instrument = Instrument::new(Room { ring: 1 << 16, counts: 64, ..Room::SMALL }, Choice::Cheapest, false)?;
     let site = Site { price: Price::Emulated, ..Site::ENTRY };
     let like = Probed { functions: vec![("hipLaunchKernel", site)], stepped: 0, uncounted: Vec::new() };
     let Some(stub) = Stub::like(Home::Hip, &like).map_err(failed)? else { return Ok((0, CALLS)) };

@@ -32,6 +32,13 @@ struct Tried {
     given: HashMap<String, u32>,
 }
 
+impl Nameless {
+    pub(crate) fn forget(&mut self, pid: u32) {
+        self.wanted.retain(|(of, _)| *of != pid);
+        self.paths.remove(&pid);
+    }
+}
+
 /// The interval between reads of a process's memory.
 const PAUSE: Duration = Duration::from_millis(50);
 

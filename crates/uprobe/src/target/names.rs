@@ -1,14 +1,13 @@
 //! Maps the handle that a launch passes to a kernel, by the static map of its library or by the process's observed
 //! queries.
 
-use crate::probes::library::{Kernel, Library, Read, Wanted, read};
+use crate::probes::library::{Kernel, Library, Read, Wanted, apart, in_place};
 use crate::target::processes::{FileId, Mapping};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use sys::unix::AsRawFd;
 use watch::Name;
 
 /// A kernel, as far as it is known.
@@ -41,18 +40,22 @@ pub struct Names {
     placed: HashMap<u32, Vec<(u64, FileId, String)>>,
     /// Functions that a process obtained by name, by process and handle.
     functions: HashMap<(u32, u64), Named>,
+    /// Grows whenever a name may have become known.
+    learned: u64,
 }
 
 impl Names {
-    pub fn new(cache: PathBuf, wanted: Wanted) -> Names {
+    pub fn new(cache: PathBuf, wanted: Wanted, reader: Option<PathBuf>) -> Names {
         let (give, take) = channel();
         let (ask, asked) = channel::<(FileId, File, String, bool)>();
         std::thread::spawn(move || {
             for (file, held, name, all) in asked {
-                // By descriptor, because the process may be gone by now. If a file cannot be read, its kernels stay
-                // unnamed; it is not an error.
-                let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
-                if give.send((file, read(&path, &name, &cache, Wanted { nvidia: all, ..wanted }))).is_err() {
+                let wanted = Wanted { nvidia: all, ..wanted };
+                let result = match &reader {
+                    Some(program) => apart(program, held, &name, &cache, wanted),
+                    None => in_place(&held, &name, &cache, wanted),
+                };
+                if give.send((file, result)).is_err() {
                     break;
                 }
             }
@@ -66,6 +69,7 @@ impl Names {
             take,
             placed: HashMap::new(),
             functions: HashMap::new(),
+            learned: 0,
         }
     }
 
@@ -98,9 +102,15 @@ impl Names {
                 }
             };
             self.libraries.insert(file, library);
+            self.learned += 1;
             out.push(file);
         }
         out
+    }
+
+    /// While this number is the same, a handle without a name has none.
+    pub fn learned(&self) -> u64 {
+        self.learned
     }
 
     pub fn is_reading(&self) -> bool {
@@ -124,6 +134,7 @@ impl Names {
         if list.iter().any(|(known, file, _)| (*known, *file) == (bias, mapping.file())) {
             return None;
         }
+        self.learned += 1;
         list.retain(|(known, ..)| *known != bias);
         list.push((bias, mapping.file(), mapping.path.clone()));
         Some((bias, library))
@@ -140,12 +151,14 @@ impl Names {
     pub fn inherit(&mut self, parent: u32, child: u32) {
         let had: Vec<(u64, Named)> =
             self.functions.iter().filter(|((pid, _), _)| *pid == parent).map(|((_, f), n)| (*f, n.clone())).collect();
+        self.learned += 1;
         self.functions.extend(had.into_iter().map(|(function, named)| ((child, function), named)));
     }
 
     /// The process obtained this function for this name.
     pub fn learn(&mut self, pid: u32, function: u64, name: &str) {
         let name = Name::Kernel(name.to_owned());
+        self.learned += 1;
         self.functions.insert((pid, function), Named { name, ..Named::unnamed(function) });
     }
 
@@ -153,6 +166,7 @@ impl Names {
     pub fn alias(&mut self, pid: u32, function: u64, of: u64) {
         let named = self.resolve(pid, of, 0);
         if !matches!(named.name, Name::Unnamed(_)) {
+            self.learned += 1;
             self.functions.insert((pid, function), named);
         }
     }
@@ -169,6 +183,7 @@ impl Names {
         if outer != 0
             && let Some(named) = self.registered(pid, outer).or_else(given)
         {
+            self.learned += 1;
             self.functions.insert((pid, handle), named.clone());
             return named;
         }
@@ -197,6 +212,20 @@ impl Names {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Forgets libraries that no process has mapped any more, if there are many. They are read again when needed.
+    pub fn trim(&mut self) {
+        const MOST: usize = 6;
+        let placed: HashSet<FileId> = self.placed.values().flatten().map(|(_, file, _)| *file).collect();
+        if self.libraries.values().flatten().count() > MOST {
+            self.libraries.retain(|file, library| library.is_none() || placed.contains(file));
+        }
+    }
+
+    /// Whether a file was read, or is being read.
+    pub fn has_met(&self, file: FileId) -> bool {
+        self.libraries.contains_key(&file) || self.reading.contains(&file)
     }
 
     pub fn is_postponed(&self, file: FileId) -> bool {

@@ -1,8 +1,10 @@
 //! Which processes are watched and what they have mapped, from the kernel's records: forks, execs, exits and mappings
 //! arrive as perf records, so that short-lived children and libraries are not missed.
 
+use crate::probes::entries::Home;
 use crate::target::proc::{alive, children, clock, executable, start_of, state_of};
 use crate::target::records::{COMM, EXIT, FORK, LOST, MMAP2, long, mapping, time_of, word};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -84,9 +86,9 @@ pub struct Processes {
     /// Records newer than the last poll, from when not every buffer had been read.
     early: Vec<Record>,
     /// Processes that are alive and watched.
-    members: HashMap<u32, Life>,
+    members: FxHashMap<u32, Life>,
     /// Watched processes that have ended: start and end of the watch. The id may belong to another process since.
-    ended: HashMap<u32, Vec<(u64, u64)>>,
+    ended: FxHashMap<u32, Vec<(u64, u64)>>,
     /// Threads and processes that ended since the last call of `over`.
     over: Vec<u32>,
     maps: HashMap<u32, Vec<Mapping>>,
@@ -95,15 +97,64 @@ pub struct Processes {
     /// Time of the current record; 0 for information from /proc.
     now: u64,
     refreshed: Instant,
+    /// Whether every process joins when it maps a runtime, up to [`MOST_JOINED`].
+    joins: bool,
+    /// Processes that did not join because there were too many.
+    pub turned_away: u64,
 }
 
-const PAGES: usize = 128;
+/// The maximum number of processes that are followed at once when every process joins by itself.
+const MOST_JOINED: usize = 1024;
+
 const REFRESH: Duration = Duration::from_millis(50);
 
 impl Processes {
-    /// Opens the kernel's records for every process.
-    pub fn open() -> io::Result<Processes> {
-        Ok(Processes::with(perf_event::process_buffers(-1, 0, PAGES)?))
+    /// Opens the kernel's records for every process, with this many pages per CPU.
+    pub fn open(pages: usize) -> io::Result<Processes> {
+        Ok(Processes::with(perf_event::process_buffers(-1, 0, pages)?))
+    }
+
+    /// From now on, every process joins when it maps a runtime; those that have mapped one join at once.
+    pub fn join_everyone(&mut self, out: &mut Vec<(u64, Happened)>) {
+        self.joins = true;
+        self.scan(out);
+    }
+
+    /// Looks in /proc for processes with a runtime: at the start, and after records were lost.
+    pub fn scan(&mut self, out: &mut Vec<(u64, Happened)>) {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+            if !self.members.contains_key(&pid) && pid != std::process::id() && has_runtime(pid) {
+                self.join_by_itself(pid, out);
+            }
+        }
+    }
+
+    fn join_by_itself(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
+        if self.members.len() >= MOST_JOINED {
+            self.turned_away += 1;
+            return;
+        }
+        self.begin(pid, self.now);
+        out.push((self.now, Happened::Joined(pid, None)));
+        self.look(pid, out);
+    }
+
+    /// Removes all traces of processes that have ended, and returns them.
+    pub fn forget_ended(&mut self) -> Vec<u32> {
+        let ended = std::mem::take(&mut self.ended);
+        let gone: Vec<u32> = ended.into_keys().filter(|pid| !self.members.contains_key(pid)).collect();
+        gone.iter().for_each(|pid| drop(self.maps.remove(pid)));
+        gone
+    }
+
+    /// The number of processes that are alive and watched.
+    pub fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn members(&self) -> impl Iterator<Item = u32> {
+        self.members.keys().copied()
     }
 
     /// Works without the kernel's records: /proc is read on demand.
@@ -112,9 +163,21 @@ impl Processes {
     }
 
     fn with(buffers: Vec<Buffer>) -> Processes {
-        let (members, ended, maps) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (members, ended, maps) = (FxHashMap::default(), FxHashMap::default(), HashMap::new());
         let (early, over) = (Vec::new(), Vec::new());
-        Processes { buffers, early, members, ended, over, maps, lost: 0, now: 0, refreshed: Instant::now() }
+        Processes {
+            buffers,
+            early,
+            members,
+            ended,
+            over,
+            maps,
+            lost: 0,
+            now: 0,
+            refreshed: Instant::now(),
+            joins: false,
+            turned_away: 0,
+        }
     }
 
     /// Watches a process and its current children.
@@ -326,6 +389,15 @@ impl Processes {
                 self.members.entry(pid).and_modify(|life| life.exec = Exec::Named);
                 out.push((self.now, Happened::Replaced(pid)));
             }
+            MMAP2 if self.joins && !self.members.contains_key(&pid) && pid != std::process::id() => {
+                if let Some(mapping) = mapping(body).filter(|mapping| is_runtime(mapping.name())) {
+                    self.join_by_itself(pid, out);
+                    // The process may have ended already, so that /proc shows nothing.
+                    if self.members.contains_key(&pid) {
+                        self.map(pid, mapping, out);
+                    }
+                }
+            }
             MMAP2 if self.members.contains_key(&pid) => {
                 self.members.entry(pid).and_modify(|life| life.exec = Exec::Settled);
                 if let Some(mapping) = mapping(body) {
@@ -335,6 +407,18 @@ impl Processes {
             _ => {}
         }
     }
+}
+
+/// Whether a file is a runtime whose launches are counted coarsely. Vulkan's are not: what a submission dispatches is
+/// known only from the records of every call.
+fn is_runtime(name: &str) -> bool {
+    Home::of(name).is_some_and(|home| home.launches() && home != Home::Vulkan)
+}
+
+fn has_runtime(pid: u32) -> bool {
+    let maps = std::path::PathBuf::from(format!("/proc/{pid}/maps"));
+    let text = sys::regular_file::start(&maps, 64 << 20).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().filter_map(executable).any(|mapping| is_runtime(mapping.name()))
 }
 
 #[cfg(test)]

@@ -29,6 +29,12 @@ impl Resolver {
         }
     }
 
+    /// A process has ended.
+    pub fn forget(&mut self, pid: u32) {
+        self.names.forget(pid);
+        self.nameless.forget(pid);
+    }
+
     /// Renames launches that were counted before their name was known.
     pub fn rename(&mut self, tally: &mut Tally) {
         let names = &self.names;

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Root, or the test counts as skipped.
+/// Whether the test runs as root; otherwise it counts as skipped.
 pub fn root(test: &str) -> bool {
     test_artifacts::root(&format!("{test}: uprobes and BPF"))
 }
@@ -51,7 +51,7 @@ impl Stage {
         self.start_on(command, also, Blas::Recorded)
     }
 
-    /// The same with a BLAS of the test's choice.
+    /// Like [`Self::start`], with a BLAS of the test's choice.
     pub fn start_on(&self, command: &[&str], also: &[&str], blas: Blas) -> Option<Running> {
         let library = self.home.path().join("gate.so");
         compile(GATE, &library, &["-shared", "-fPIC"])?;
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
 pub struct Caller {
     pub child: std::process::Child,
     lines: std::io::BufReader<std::process::ChildStdout>,
-    /// The offset of the launch function in it.
+    /// The address of the launch function in the process.
     pub function: u64,
 }
 

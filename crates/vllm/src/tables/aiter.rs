@@ -21,7 +21,7 @@ impl Wanted {
 }
 
 /// The family of a tuned table: `a8w8_blockscale` of `a8w8_blockscale_tuned_gemm_ds_v3.csv`; `fmoe` for all MoE tables.
-/// Lists of shapes that are still to be tuned (`_untuned_`) are no tables.
+/// Lists of shapes that are still to be tuned (`_untuned_`) are not tables.
 pub fn family(name: &str) -> Option<String> {
     let stem = name.strip_suffix(".csv")?;
     if stem.contains("untuned") {
@@ -88,7 +88,7 @@ impl Row<'_> {
         }
     }
 
-    /// Tables from before the column `gfx` are matched by compute units alone, as AITER does it.
+    /// Tables from before the column `gfx` are matched by compute units alone, as AITER does.
     pub fn is_for(&self, target: &str, units: i64) -> bool {
         let gfx = self.cell("gfx").filter(|gfx| !matches!(*gfx, "" | "0"));
         gfx.is_none_or(|gfx| gfx == target) && self.cell("cu_num").and_then(|units| units.parse().ok()) == Some(units)

@@ -105,7 +105,7 @@ impl TunedShape {
     }
 }
 
-/// Folders of a source tree are not deeper, and a wrong folder (`/`) is not walked to the end.
+/// No source tree has deeper folders, and the limit ends the search of a wrong folder (`/`).
 const DEPTH: usize = 12;
 const MOST_FILES: usize = 100_000;
 const LARGEST: u64 = 64 << 20;
@@ -180,7 +180,7 @@ impl Tuned {
     }
 
     fn aiter(&mut self, files: &[PathBuf], shapes: &Shapes, short: &dyn Fn(&Path) -> String) {
-        // A folder may have the tables of some families only; nothing is said about the others.
+        // A folder may have the tables of only some families; the others are not reported.
         let name = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).and_then(aiter::family);
         let present: BTreeSet<String> = files.iter().filter_map(name).collect();
         let mut rows: Vec<(aiter::Wanted, TunedShape)> = shapes

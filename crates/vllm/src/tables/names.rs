@@ -36,7 +36,7 @@ impl Table {
     }
 }
 
-/// Reads a file's name; None if it is no table.
+/// Reads a file's name; None if it is not a table.
 pub fn table(name: &str) -> Option<Table> {
     let mut rest = name.strip_suffix(".json")?;
     let block = match rest.split_once(",block_shape=") {

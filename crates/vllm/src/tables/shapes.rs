@@ -51,7 +51,7 @@ pub enum ShapeError {
 }
 
 say::worded! { ShapeError {
-    Architecture { kind } => "vllm-shape-architecture" (kind = kind, known = KNOWN.join(", ")),
+    Architecture { kind } => "vllm-shape-architecture" (kind, known = KNOWN),
     Field { name } => "vllm-shape-field",
     Quantization { name } => "vllm-shape-quantization",
     Parallel { name, ranks } => "vllm-shape-parallel",
@@ -131,7 +131,7 @@ impl Shapes {
         } else {
             let head = config.some("head_dim").unwrap_or(hidden / heads);
             let pairs = config.some("num_key_value_heads").unwrap_or(heads);
-            // Fewer key and value heads than ranks are replicated.
+            // If there are fewer key and value heads than ranks, they are replicated.
             let pairs = if pairs < config.ranks { 1 } else { config.split(pairs, "num_key_value_heads")? };
             add("qkv_proj", (own_heads + 2 * pairs) * head, hidden, plain);
             add("o_proj", hidden, own_heads * head, plain);

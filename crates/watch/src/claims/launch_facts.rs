@@ -9,13 +9,13 @@ pub struct Shown {
     pub launches: u64,
     /// Matrix products with weights, by kernel or BLAS call.
     pub products: u64,
-    /// Evaluations with more than one column, and with one.
+    /// Evaluations with several columns (prompts) and with one column (tokens).
     pub prompts: u64,
     pub tokens: u64,
     /// Attention kernels in all phases. Softmax counts as attention if there is no flash attention.
     pub flash: u64,
     pub softmax: u64,
-    /// The same in complete evaluations of one column.
+    /// Attention kernels in complete evaluations of one column.
     pub flash_decoded: u64,
     pub softmax_decoded: u64,
     /// Types written into a cache.

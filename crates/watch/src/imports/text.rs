@@ -9,7 +9,7 @@ use std::path::Path;
 /// A C++ kernel name may have a thousand characters; no other field is long.
 const LONGEST: usize = 1 << 20;
 
-/// None if the file is neither.
+/// Returns None if the file is neither csv nor json.
 pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Result<(), ImportError>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = text.lines().next()?;

@@ -54,7 +54,7 @@ impl Process {
         Ok(any)
     }
 
-    /// The devices it dispatched to, checked while it runs: its open files are unknown afterwards.
+    /// Checks which devices the process dispatched to. Its open files are known only while it runs.
     pub fn look_at_device(&self, session: &Path, tally: &mut Tally) {
         let pid = self.trace.pid;
         let devices = &self.counted.stream.run().devices;

@@ -23,7 +23,7 @@ pub struct LogReader {
 pub struct LogAccount {
     /// Lines that the HIP runtime wrote.
     pub runtime: u64,
-    /// Dispatches among them.
+    /// Kernel dispatches among these lines.
     pub dispatches: u64,
     /// The GPU that the runtime reported.
     pub device: Option<String>,

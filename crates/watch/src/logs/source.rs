@@ -118,8 +118,8 @@ impl Source for LogSource {
             self.take(&line, tally);
         }
         if self.ended.is_none() && matches!(self.child.try_wait(), Ok(None)) {
-            // Their output now has no reader, and a write to it would kill them, so all started processes are ended
-            // properly.
+            // The output of the started processes has no reader now, and a write to it would kill them. All of them are
+            // therefore ended properly.
             for pid in tree(vec![self.child.id()]) {
                 let _ = sys::host::signal(pid, sys::abi::SIGTERM);
             }

@@ -65,7 +65,7 @@ impl Graphs {
             self.execs.remove(&exec);
             return false;
         };
-        // It is not reported which new node corresponds to a disabled old one.
+        // The runtime does not report which new node corresponds to a disabled old node.
         let mut exec_now = Exec { nodes, partly: !whole || disabled, ..Exec::default() };
         exec_now.count();
         self.execs.insert(exec, exec_now);

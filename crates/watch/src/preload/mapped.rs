@@ -38,7 +38,8 @@ pub struct Tables {
     pub exports: BTreeSet<String>,
     /// Whether the file contains launch functions itself.
     pub runtime_inside: bool,
-    /// The same without CUDA's runtime, which is often linked in and launches through the driver, a separate library.
+    /// Like `runtime_inside`, without CUDA's runtime, which is often linked in and launches through the driver, a
+    /// separate library.
     pub inside: bool,
     /// Whether the file has only dynamic symbols.
     pub stripped: bool,
@@ -81,7 +82,7 @@ impl Mapped {
 fn tables(source: &dyn ReadAt) -> Option<Tables> {
     const INTERPRETER: u32 = 3;
     let elf = Elf::parse(source).ok()?;
-    // Without section headers nothing is known about it.
+    // A file without section headers cannot be examined.
     if elf.sections().is_empty() {
         return None;
     }

@@ -46,8 +46,8 @@ impl Session {
         environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
     }
 
-    /// The same for our own program, without previously preloaded libraries: another runtime among them would be called
-    /// instead.
+    /// Like [`Self::environment`], for our own program, without previously preloaded libraries: another runtime among
+    /// them would be called instead.
     pub fn bare_environment(&self) -> Vec<(OsString, OsString)> {
         environment(self.path(), &library(self.path()), None, LIMIT)
     }
@@ -76,7 +76,7 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
 pub(crate) fn base() -> PathBuf {
     let shared = Path::new("/dev/shm");
     let room = |path: &Path| sys::host::free_space(path).unwrap_or(0);
-    // Containers may mount it noexec, so that no library can be loaded from there.
+    // Containers may mount shared memory with noexec, and then no library can be loaded from it.
     let barred = sys::host::mount_flags(shared).is_ok_and(|flags| flags & sys::abi::MS_NOEXEC != 0);
     let writable = sys::host::may_write(shared);
     let said = std::env::var_os("TMPDIR").is_some_and(|said| !said.is_empty());

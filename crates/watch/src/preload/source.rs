@@ -219,7 +219,7 @@ fn held(tail: &Tail) -> impl Iterator<Item = Gap> {
 /// The gap that results if a process called, or can call, a function that is not followed.
 fn unfollowed(process: u32, call: String, became_another: bool) -> Option<Gap> {
     match call.as_str() {
-        // It has since executed another program, which is observed, so the directory was reachable.
+        // The process has since executed another program, which is observed, so the directory was reachable.
         "chroot" | "unshare" | "setns" if became_another => None,
         "chroot" | "unshare" | "setns" => Some(Gap::Left { process, call }),
         name if name.ends_with("DeviceLaunch") => Some(Gap::GraphOnDevice { process, call }),

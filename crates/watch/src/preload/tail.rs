@@ -91,7 +91,7 @@ impl Tail {
 
     /// Reads the available records. `gone`: the process has ended, so no record will be finished any more.
     ///
-    /// Returns whether there were any.
+    /// Returns whether there were any records.
     pub fn drain(&mut self, tally: &mut Tally, known: &Known, gone: bool, each: &mut Each<'_>) -> io::Result<bool> {
         let mut any = false;
         loop {

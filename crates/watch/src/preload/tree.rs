@@ -216,7 +216,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
-    /// A child with an empty environment, one that outlives the program, and the files of each.
+    /// Tests a child with an empty environment and a child that outlives the program, and the files of each.
     #[test]
     fn every_process_of_the_tree_is_known_with_its_files() {
         let Ok(mut tree) = Tree::open() else { return };

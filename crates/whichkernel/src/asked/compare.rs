@@ -22,6 +22,9 @@ pub fn compare(
     format: Format,
     context: &Context,
 ) -> say::Result<ExitCode> {
+    if super::metal::is_apple(gpus) {
+        return super::metal::compare([a, b], gpus, ask, format, context);
+    }
     // Without restrictions, everything is compared: a change for one card, or in one operation, is a change.
     let all: Vec<String> = ALL_GPUS.iter().map(|gpu| (*gpu).to_owned()).collect();
     let gpus = if gpus.is_empty() { &all } else { gpus };

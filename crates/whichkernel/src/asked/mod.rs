@@ -5,6 +5,7 @@ pub mod compare;
 pub mod dry;
 pub mod gemm;
 pub mod gguf_header;
+pub mod metal;
 pub mod record_declared;
 pub mod tree;
 pub mod tree_record;

@@ -61,7 +61,7 @@ pub struct Ask {
     #[arg(long, value_name = "N", value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub kv: Option<i64>,
 
-    /// flash-attn: no mask, as in encoders and vision models
+    /// flash-attn: use no mask, as in encoders and vision models
     #[arg(long)]
     pub no_mask: bool,
 
@@ -172,7 +172,7 @@ impl Ask {
         others.map(|op| op.name()).collect()
     }
 
-    fn shape(&self, op: Operation) -> Shape {
+    pub fn shape(&self, op: Operation) -> Shape {
         let (rows, k) = (self.rows, self.k);
         match op {
             Operation::MulMat => Shape::MulMat { rows, k },

@@ -83,7 +83,7 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
         let advice = advice_text(lang, &next.advice);
         let _ = writeln!(out, "{} {advice} {}", bold(context, &lang.text("check-next")), lang.noted("", &closes));
     }
-    // A list that is empty is no advice.
+    // An empty list gives no advice.
     let more = if graded.counts().refuted > 0 { "check-screen-more" } else { "check-screen-more-all" };
     let _ = writeln!(out, "{}", lang.text(more));
 }

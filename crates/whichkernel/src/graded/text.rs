@@ -55,7 +55,7 @@ fn claim(out: &mut String, graded: &Graded, stated: &Stated, reading: &Reading, 
     }
 }
 
-/// The command that decides, and below it what it lacks here.
+/// The command that decides the claim, and below it the prerequisites that are missing here.
 pub fn closes(out: &mut String, context: &Context, indent: usize, advice: Option<&Advice>) {
     let lang = &context.lang;
     let Some(advice) = advice else {

@@ -3,6 +3,14 @@
 /// `watch` comes before `watch arm` and so on. A test fails if a command has no example here.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("", &["whichkernel", "whichkernel doctor", "whichkernel explain 9070xt Q4_K_M 290", "whichkernel investigate"]),
+    (
+        "agent",
+        &[
+            "sudo whichkernel agent",
+            "sudo whichkernel agent --otlp http://127.0.0.1:4318",
+            "whichkernel agent --print systemd",
+        ],
+    ),
     ("atlas", &["whichkernel atlas llama.cpp --out atlas --since b10000 --gpu gfx1201 --type Q4_K"]),
     ("check", &["whichkernel check", "whichkernel check --only refuted", "whichkernel check --claim mmvq-to-8"]),
     (

@@ -9,6 +9,7 @@ use clap::{ArgMatches, Command, Error};
 const NEEDS: &[(&str, &str, &str)] = &[
     ("diff", "gemm", "library"),
     ("diff", "tokens", "library"),
+    ("dryrun", "each", "command"),
     ("dryrun", "trace", "command"),
     ("dryrun", "write_graph", "command"),
     ("explain gemm", "tokens", "model"),

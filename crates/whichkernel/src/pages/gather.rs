@@ -81,8 +81,8 @@ impl Gathered {
         self.build(false, Some(&self.version()), None)
     }
 
-    /// For readers who do not know this machine. The ledger's facts are those of the original, whose rows these pages
-    /// were made from.
+    /// The pages for readers who do not know this machine. The facts about the ledger are those of the original ledger,
+    /// from whose rows these pages were made.
     pub fn published(mut self, original: LedgerFacts, publication: &Publication) -> site::Site {
         self.ledger = original;
         self.build(false, None, Some(publication))

@@ -71,7 +71,7 @@ impl<'a> Beside<'a> {
         match gathered.site(false).write(&self.context.ledger.join(&self.folder)) {
             Ok(path) => {
                 (self.written, self.problem) = (Some((head, path)), None);
-                // Without the mark, the pages are only written again next time.
+                // If the mark cannot be written, the pages are only written again next time.
                 let _ = made_of.map(|made_of| files::replace(&mark, Access::Private, made_of));
             }
             Err(error) => self.problem = Some(error.to_string()),

@@ -9,20 +9,22 @@ use crate::asked::compare::compare;
 use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
+use crate::verbs::dryrun::{Args as DryrunArgs, each};
 use say::{Context as _, bail, ensure, error};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file with GPU code, or a backend
-    /// (rocm, vulkan; add =RUNTIME for another runtime)
+    /// The first thing to compare: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card
+    /// (rx-9070-xt), a file with GPU code, or a backend (rocm, vulkan; add =RUNTIME for another runtime)
     pub a: String,
 
     /// The second thing to compare, of the same kind
     pub b: String,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
+    /// GPUs: cards (rx-9070-xt, apple-m3-max) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
@@ -43,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<std::path::PathBuf>,
 
-    /// When comparing runtimes or cards: the BLAS, as in `dryrun --blas`; `real` compares rocBLAS kernels
+    /// When comparing runtimes or cards: the BLAS mode, as in `dryrun --blas`; `real` compares rocBLAS kernels
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: dry::Lane,
 
@@ -59,6 +61,10 @@ pub struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+
+    /// When comparing cards: the program to run on each of them, with its arguments, instead of llama-bench
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 /// Exit code 1 if anything differs.
@@ -77,6 +83,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         return args.backends(&sides, context);
     }
     ensure!(args.vulkan_device.is_none(), "command-vulkan-device-diff");
+    if !args.command.is_empty() {
+        ensure!(both(runtime::is_card) && args.backend == dry::Backend::Hip, "command-diff-program");
+        ensure!(!context.only_looks(), "command-not-run-here");
+        return args.program(context);
+    }
     if args.backend == dry::Backend::Vulkan {
         ensure!(!context.only_looks(), "command-not-run-here");
         return vulkan::cards(&args.a, &args.b, &args.dry()?, context);
@@ -89,7 +100,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if both(runtime::is_runtime) {
         return runtime::runtimes(&args.a, &args.b, &args.dry()?, context);
     }
-    // Directories, and runtimes that no program can be run with: their kernels.
+    // Compares the kernels of directories, and of runtimes that cannot run a program.
     if let (Some(a), Some(b)) = (kernel::place(&args.a), kernel::place(&args.b)) {
         return args.code((&a, &b), context);
     }
@@ -99,6 +110,13 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 impl Args {
+    /// Compares what a program selects on two cards.
+    fn program(&self, context: &Context) -> say::Result<ExitCode> {
+        let mut ask = self.dry()?;
+        ask.gpu = vec![self.a.clone(), self.b.clone()];
+        each::run(&DryrunArgs::of_program(ask, self.command.clone()), context)
+    }
+
     /// Compares two files or directories with GPU code.
     fn code(&self, sides: (&Path, &Path), context: &Context) -> say::Result<ExitCode> {
         kernel::run(sides, &self.gpu, &self.kernels, (self.format, context))
@@ -124,7 +142,7 @@ impl Args {
         Ok(())
     }
 
-    /// HIP against Vulkan, for one card.
+    /// Compares HIP with Vulkan on one card.
     fn backends(&self, sides: &Sides, context: &Context) -> say::Result<ExitCode> {
         let mut dry = self.dry()?;
         if let Some(path) = &self.vulkan_device {
@@ -145,7 +163,7 @@ impl Args {
         backends::run(sides, &question, self.format, context)
     }
 
-    /// The same question for the dry run.
+    /// Converts the arguments into a question for the dry run.
     fn dry(&self) -> say::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]

@@ -160,7 +160,7 @@ fn few(names: &BTreeSet<&str>, context: &Context) -> String {
 
 fn few_of<T: AsRef<str>>(names: &[T], context: &Context) -> String {
     let first: Vec<&str> = names.iter().map(AsRef::as_ref).take(3).collect();
-    let args = [("first", first.join(", ").into()), ("count", names.len().saturating_sub(3).into())];
+    let args = [("first", context.lang.list(&first).into()), ("count", names.len().saturating_sub(3).into())];
     if names.len() > 3 { context.lang.text_with("gap-list", &args) } else { first.join(", ") }
 }
 

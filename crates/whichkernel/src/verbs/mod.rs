@@ -6,6 +6,7 @@ use crate::help;
 use clap::CommandFactory as _;
 use std::process::ExitCode;
 
+pub mod agent;
 pub mod atlas;
 pub mod check;
 pub mod completions;
@@ -37,6 +38,7 @@ pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
     crate::platform::check(verb.as_ref())?;
     match verb {
         None => summary::run(context),
+        Some(Verb::Agent(args)) => agent::run(&args, context),
         Some(Verb::Atlas(args)) => atlas::run(&args, context),
         Some(Verb::Check(args)) => check::run(&args, context),
         Some(Verb::Completions(args)) => completions::run(&args, help::definition(&context.lang), context),

@@ -35,7 +35,7 @@ pub fn run(
     over(&all, json, context, |_, path| each(path))
 }
 
-/// The same for inputs that are already listed.
+/// Like [`run`], for inputs that are already listed.
 pub fn over(
     all: &[PathBuf],
     json: bool,

@@ -73,13 +73,13 @@ impl Show for Written {
             ("shape", self.shape.into()),
             ("mix", self.mix.as_str().into()),
             ("layers", self.layers.into()),
-            ("types", types.join(", ").into()),
+            ("types", context.lang.list(&types).into()),
             ("megabytes", (self.bytes >> 20).into()),
             ("kilobytes", self.bytes_on_disk.div_ceil(1024).into()),
         ];
         let mut out = format!("{}\n", context.lang.text_with("skeleton-written", &args));
         if !self.absent.is_empty() {
-            let args = [("list", self.absent.join(", ").into())];
+            let args = [("list", context.lang.list(&self.absent).into())];
             out.push_str(&format!("{}\n", context.lang.text_with("skeleton-absent", &args)));
         }
         out
@@ -118,7 +118,7 @@ impl Show for Shapes {
 
     fn text(&self, context: &Context) -> String {
         let table = self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default();
-        let args = [("mixes", self.mixes.join(", ").into())];
+        let args = [("mixes", context.lang.list(&self.mixes).into())];
         format!("{table}\n{}\n", context.lang.text_with("skeleton-mixes", &args))
     }
 }

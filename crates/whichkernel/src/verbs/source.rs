@@ -4,6 +4,7 @@ mod args;
 mod chain;
 mod code;
 mod graph;
+mod metal;
 mod rocblas;
 mod rules;
 mod vulkan;
@@ -11,6 +12,7 @@ mod vulkan;
 pub use args::{Args, Backend, Routing};
 
 use crate::asked::compare::compare;
+use crate::asked::metal::is_apple;
 use crate::asked::tree_record::find_rocblas;
 use crate::context::Context;
 use say::{bail, ensure};
@@ -19,8 +21,11 @@ use std::process::ExitCode;
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let tree = Tree::open(&args.tree)?;
-    if args.backend == Backend::Vulkan {
-        return vulkan::run(&tree, args, context);
+    match args.backend {
+        Some(Backend::Vulkan) => return vulkan::run(&tree, args, context),
+        Some(Backend::Metal) => return metal::run(&tree, args, context),
+        None if is_apple(&args.gpu) => return metal::run(&tree, args, context),
+        Some(Backend::Hip) | None => {}
     }
     ensure!(args.vulkan_device.is_none(), "command-vulkan-device-backend");
     let pin = source::pins::outside(&tree);

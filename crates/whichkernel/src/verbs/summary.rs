@@ -72,7 +72,8 @@ fn gpu(facts: &Facts, context: &Context) -> String {
     }
 }
 
-/// States that there is none and where it was searched for; otherwise lists the places that could not be examined.
+/// If nothing was found, says so and names the places that were searched; otherwise lists the places that could not be
+/// examined.
 fn none(found: &Conclusion, key: &str, context: &Context) -> String {
     let lang = &context.lang;
     match found.reach() {
@@ -80,7 +81,8 @@ fn none(found: &Conclusion, key: &str, context: &Context) -> String {
         Reach::Alone => {
             let places = found.of().collect::<Vec<_>>().join(", ");
             let spots: Vec<String> = found.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
-            let args = [("what", lang.text(key).into()), ("places", places.into()), ("spots", spots.join(", ").into())];
+            let args =
+                [("what", lang.text(key).into()), ("places", places.into()), ("spots", lang.list(&spots).into())];
             lang.text_with("summary-none-alone", &args)
         }
         _ => conclusion_text(lang, found),
@@ -96,7 +98,7 @@ fn serving(report: &Report) -> Option<&doctor::Answer> {
 fn server(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let Some(answer) = serving(report) else {
-        // A server that was not asked differs from a server that did not answer.
+        // A server that was not queried is not the same as a server that did not answer.
         let key = if report.trials.answers.is_empty() { "summary-server-unasked" } else { "summary-server-silent" };
         return match report.facts.servers.running.first() {
             Some(process) => {
@@ -140,7 +142,7 @@ fn types(report: &Report) -> Vec<String> {
         let mut all: Vec<&str> = gguf::file_types().collect();
         all.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
         all.into_iter().find(|ty| name.contains(ty)).and_then(gguf::mix).map(<[&str]>::to_vec).or_else(|| {
-            // The longest first: `BF16` contains `F16`.
+            // Tries long names first, because `BF16` contains `F16`.
             let mut bare: Vec<&str> = gguf::TensorType::weights().filter_map(gguf::TensorType::known_name).collect();
             bare.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
             bare.into_iter().find(|ty| name.contains(ty)).map(|ty| vec![ty])
@@ -171,7 +173,7 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
         Reach::Alone => "summary-path-seen-alone",
         _ => "summary-path-seen-part",
     };
-    let args = [("seen", seen.join(", ").into()), ("type", here.types.first().cloned().unwrap_or_default().into())];
+    let args = [("seen", lang.list(&seen).into()), ("type", here.types.first().cloned().unwrap_or_default().into())];
     Ok(Some(lang.text_with(key, &args)))
 }
 

@@ -42,7 +42,7 @@ impl Locked {
             .arg("--api-key-file")
             .arg(at("key"));
         command.args(["-c", "512", "-t", "1", "-np", "1", "-ngl", "0", "--metrics", "--no-warmup"]);
-        // It looks for its backends in the directory it was built for, and in the current directory.
+        // The server looks for its backends in the directory it was built for, and in the current directory.
         command.current_dir(&libraries[2]);
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("twice")).stderr(log);
         let mut server = Locked { child: command.spawn().expect("started"), home };

@@ -91,7 +91,7 @@ impl Ollama {
         command.env("OLLAMA_DEBUG", "1").env("OLLAMA_NUM_PARALLEL", "1");
         // Waiting threads yield, because this machine may be busy.
         command.env("KMP_BLOCKTIME", "0").env("OMP_WAIT_POLICY", "passive");
-        // Its runners are its children: they end with its process group.
+        // Ollama's runners are its children, so they end with its process group.
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("twice")).stderr(log).process_group(0);
         let child = command.spawn().expect("started");
         let server = Ollama { child, at, home };

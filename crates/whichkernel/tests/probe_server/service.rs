@@ -1,7 +1,8 @@
 //! `why --fix` on a server that a real `systemd --user` runs: measured through restarts of the service, kept in a drop-in, undone,
 //! and restored after a failure.
 //!
-//! The manager runs in namespaces of its own. It needs root for them, and a directory that says that systemd booted the machine.
+//! The manager runs in its own namespaces, which need root, with a directory that indicates that systemd booted the
+//! machine.
 
 use super::model;
 use serde_json::Value;
@@ -95,7 +96,7 @@ answers || {{ echo "the service never answered"; systemctl --user status llama; 
     }
 }
 
-/// One token at a time instead of 512: the fix is faster, stays in a drop-in, and `--undo` takes it back.
+/// One token at a time instead of 512. The fix is faster and stays in a drop-in, and `--undo` reverts it.
 #[test]
 fn a_faster_service_keeps_its_drop_in_until_it_is_undone() {
     let Some(home) = Home::new("-ub 1") else { return };
@@ -123,7 +124,7 @@ answers && echo "answers again""#,
     assert_eq!((&run["outcome"], &run["state"]), (&"faster".into(), &"kept".into()), "{run:#}\n{said}");
     assert_eq!(run["undo"], "whichkernel why --undo 1 --yes");
     assert!(home.text("kept.txt").contains("-ub 512"), "{}", home.text("kept.txt"));
-    // Only the option differs: the address is the service's own again.
+    // Only the option differs; the service uses its own address again.
     assert_eq!(home.text("kept.txt").replace("-ub 512", "-ub 1"), home.text("before.txt"));
     assert!(home.text("dropin.txt").starts_with("[Service]\nExecStart=\nExecStart=@"), "{}", home.text("dropin.txt"));
     assert_eq!(home.text("left.txt"), "", "nothing of the measurement is left");
@@ -136,7 +137,8 @@ answers && echo "answers again""#,
     assert!(said.contains("undone 0") && said.contains("answers again"), "{said}");
 }
 
-/// Undecided after two starts; then a service whose model is gone; then a setting that another file overrules.
+/// Three cases: undecided after two starts, a service whose model is missing, and a setting that another file
+/// overrides.
 #[test]
 fn a_service_is_as_before_after_an_unclear_result_and_after_a_failure() {
     let Some(home) = Home::new("-ub 64") else { return };
@@ -165,4 +167,56 @@ ls config/systemd/user run/systemd/user 2>/dev/null >after.txt; true"#,
     assert!(home.text("failed.txt").contains("llama-server is NOT running"), "{}\n{said}", home.text("failed.txt"));
     assert!(said.contains("failed 2"), "{said}");
     assert!(!home.text("after.txt").contains("whichkernel"), "{}", home.text("after.txt"));
+}
+
+/// A service of the system, with a stand-in for systemctl: no second manager of a whole system can run beside this machine's files
+/// (its first act is to empty /tmp). The drop-ins go below /etc and /run, and nothing of them is left after `--undo`.
+#[test]
+fn a_service_of_the_system_keeps_its_drop_in_below_etc() {
+    let Some(home) = Home::new("-ub 1") else { return };
+    let stub = include_str!("systemctl.sh").replace("@STATE@", &home.dir.path().display().to_string());
+    std::fs::write(home.path("systemctl"), stub).expect("written");
+    std::fs::set_permissions(home.path("systemctl"), std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let text = format!(
+        r#"set -u
+mount --make-rprivate /
+mount -t tmpfs tmpfs /run/systemd && mkdir -p /run/systemd/system
+mount -t tmpfs tmpfs /etc/systemd/system
+export HOME={home} WHICHKERNEL_LEDGER={home}/ledger
+cd {home}
+cp config/systemd/user/llama.service /etc/systemd/system/
+mount --bind systemctl "$(command -v systemctl)"
+systemctl start llama
+answers() {{ for i in $(seq 600); do {tool} why http://127.0.0.1:{port} --passive >/dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }}
+words() {{ tr '\0' ' ' </proc/$(cat main.pid)/cmdline; }}
+answers || {{ echo "the service never answered"; cat service.log; exit 9; }}
+words >before.txt
+{tool} why http://127.0.0.1:{port} --fix 1 --measure --yes --repeat 8 --format json >kept.json; echo "kept $?"
+words >kept.txt
+ls /etc/systemd/system/llama.service.d >etc.txt
+ls /run/systemd/system >run.txt
+{tool} why --undo 1 --yes --format json >undone.json; echo "undone $?"
+words >undone.txt
+ls /etc/systemd/system >after.txt
+systemctl stop llama
+"#,
+        home = home.dir.path().display(),
+        port = home.port,
+        tool = env!("CARGO_BIN_EXE_whichkernel"),
+    );
+    std::fs::write(home.path("run.sh"), text).expect("written");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "bash"]).arg(home.path("run.sh"));
+    let output = command.output().expect("run");
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}");
+    let run = &home.json("kept.json")["fix_run"];
+    assert_eq!((&run["outcome"], &run["state"]), (&"faster".into(), &"kept".into()), "{run:#}\n{said}");
+    assert_eq!(home.text("kept.txt").replace("-ub 512", "-ub 1"), home.text("before.txt"), "{said}");
+    assert_eq!(home.text("etc.txt").trim(), "50-whichkernel.conf");
+    assert_eq!(home.text("run.txt").trim(), "", "nothing of the measurement is left");
+    assert!(home.text("calls.txt").lines().all(|line| !line.contains("--user")), "{}", home.text("calls.txt"));
+    assert!(said.contains("undone 0"), "{said}");
+    assert_eq!(home.text("undone.txt"), home.text("before.txt"));
+    assert_eq!(home.text("after.txt").trim(), "llama.service", "the drop-in's directory is gone");
 }

@@ -200,7 +200,8 @@ fn a_fix_changes_nothing_without_yes_and_leaves_the_server_running_with_it() {
     assert_eq!((&run["outcome"], &run["state"]), (&"unclear".into(), &"restored".into()), "{run:#}");
 }
 
-/// A fix that an earlier run kept is taken back: first the plan, then the server as it was; a second time there is nothing.
+/// A fix that an earlier run kept is undone: first the plan, then the server as it was. A second time, there is nothing
+/// to undo.
 #[test]
 fn a_kept_fix_is_taken_back() {
     let Some(mut server) = Cpu::start(&["-ub", "64"]) else { return };

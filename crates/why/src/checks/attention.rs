@@ -1,9 +1,11 @@
 //! Attention, its cache, and how many tokens are evaluated at once.
 
 use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
-use crate::cause::{Cost, Id, Seen};
-use crate::facts::Facts;
+use crate::bound::input;
+use crate::cause::{Cost, Id, Phase, Seen};
+use crate::facts::{Card, Facts, Server};
 use crate::fixes;
+use crate::speed::{PROMPT, memory_of, prefill_limit, split};
 use crate::sure::Sure;
 use say::say;
 
@@ -12,6 +14,8 @@ use say::say;
 const HEADS: &[u64] = &[40, 64, 72, 80, 96, 112, 128, 192, 256, 320, 512, 576];
 /// llama.cpp's own default (common.h, `n_ubatch`).
 const USUAL_BATCH: u64 = 512;
+/// Bytes of one attention score: ggml keeps them as f32.
+const SCORE: f64 = 4.0;
 
 pub fn flash(facts: &Facts) -> Outcome {
     let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
@@ -24,8 +28,45 @@ pub fn flash(facts: &Facts) -> Outcome {
         // If no kernel supports the heads, enabling flash attention does not help; that is a separate cause.
         Some(_) if unsupported(facts).is_some() => Outcome::NotApplicable,
         Some(known) => Found::new(Id::FlashAttention, say!("why-flash-attention"), known.sure, vec![seen(known)])
+            .cost(scores_cost(facts, server))
             .fix(fixes::flash_on(server)),
     }
+}
+
+/// Without flash attention, every layer writes one score for each pair of a token and a token in the cache, and the
+/// softmax reads and writes all of them. At best a card's cache holds them; at worst the context is full, and the
+/// product before and the one after the softmax go through memory too. Both ends leave out how slow the kernels are.
+fn scores_cost(facts: &Facts, server: &Server) -> Cost {
+    let cost = || {
+        let (model, card) = (facts.model.as_ref()?, facts.card()?);
+        let heads = model.heads.filter(|_| model.kv_elements != Some(0) && split(facts, model.layers).is_none())?;
+        let (limit, memory) = (prefill_limit(facts).ok()?, memory_of(facts, card).ok()?);
+        let slots = server.slots.as_ref().map_or(1, |slots| slots.value.max(1));
+        let context = server.context.as_ref().map_or(PROMPT, |context| (context.value / slots).max(PROMPT));
+        let at_once = server.micro_batch.as_ref().map_or(USUAL_BATCH, |size| size.value).min(PROMPT);
+        let per_layer = |tokens: u64| at_once as f64 * tokens as f64 * heads as f64 * SCORE;
+        // Bytes per token of a prompt over all layers, if the scores pass through memory `times`.
+        let moved = |tokens: u64, times: f64| times * tokens as f64 * heads as f64 * model.layers as f64 * SCORE;
+        let with = |bytes: f64| 1.0 / (1.0 / limit.value + bytes / memory.rate);
+        let least = if per_layer(PROMPT) > largest_cache(card) { moved(PROMPT, 2.0) } else { 0.0 };
+        let (high, low) = (with(least), with(moved(context, 4.0)));
+        let origin = format!("model file: {heads} heads, {at_once} tokens at once");
+        let scores = |name, tokens| input(name, per_layer(tokens), "B", origin.clone());
+        let mut inputs = limit.inputs;
+        inputs.push(input("bandwidth", memory.rate, "B/s", &memory.origin));
+        inputs.push(input("context", context as f64, "tokens", "server"));
+        inputs.extend([scores("scores-prompt", PROMPT), scores("scores-context", context)]);
+        let sound = low.is_finite() && high.is_finite() && low > 0.0;
+        sound.then_some(Cost::Between { phase: Phase::Prefill, low, high, instead_of: limit.value, inputs })
+    };
+    cost().unwrap_or_else(Cost::unknown)
+}
+
+/// No GPU of the maker has a larger last-level cache: AMD's MI300X has 256 MiB (AMD CDNA 3 white paper), NVIDIA's B200
+/// 126 MiB of L2.
+fn largest_cache(card: &Card) -> f64 {
+    let mebibytes = if card.target.as_deref().is_some_and(|target| target.starts_with("sm_")) { 126 } else { 256 };
+    f64::from(mebibytes << 20)
 }
 
 fn unsupported(facts: &Facts) -> Option<u64> {

@@ -1,10 +1,10 @@
-//! Which GPU, which library, and which code in it.
+//! Checks which GPU, which library and which code of that library a server uses.
 
 use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, unread, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
 use crate::facts::{Card, Census, Facts, Server};
 use crate::fixes;
-use crate::speed::{decode_limit, on_card};
+use crate::speed::{PROMPT, decode_limit, on_card};
 use crate::sure::Sure;
 use say::{Message, say};
 
@@ -122,7 +122,8 @@ pub fn missing_target(facts: &Facts) -> Outcome {
         return Outcome::NotApplicable;
     }
     let text = say!("why-missing-target", library = base(library), target);
-    Found::new(Id::MissingTarget, text, Sure::Seen, listed(library, targets)).fix(fixes::built_for(target, None))
+    let found = Found::new(Id::MissingTarget, text, Sure::Seen, listed(library, targets));
+    found.reason(Some(say!("why-reason-vulkan-target"))).fix(fixes::built_for(target, None))
 }
 
 pub fn generic_target(facts: &Facts) -> Outcome {
@@ -188,7 +189,9 @@ fn census(
             let says = say!("why-seen-census", library = name, kernel, kernels, stubs, matrix);
             let mut evidence = vec![Seen::new(library, says)];
             evidence.extend(listed(library, targets));
-            Found::new(id, text, Sure::Seen, evidence).fix(fixes::built_for(target, None))
+            // Vulkan's driver compiles its own code for the card.
+            let reason = has_matrix_units(target).then(|| say!("why-reason-vulkan"));
+            Found::new(id, text, Sure::Seen, evidence).reason(reason).fix(fixes::built_for(target, None))
         }
     }
 }
@@ -224,7 +227,8 @@ fn has_matrix_units(target: &str) -> bool {
         || ["gfx11", "gfx12", "gfx94", "gfx95"].iter().any(|of| target.starts_with(of))
 }
 
-/// Vulkan reaches the matrix units through cooperative matrices, which driver, build and environment can take away.
+/// Vulkan reaches the matrix units through cooperative matrices, which the driver, the build or the environment can
+/// disable.
 fn cooperative_matrices(facts: &Facts, server: &Server) -> Outcome {
     if !gpu_in_use(facts) {
         return Outcome::NotApplicable;
@@ -251,16 +255,26 @@ fn cooperative_matrices(facts: &Facts, server: &Server) -> Outcome {
     }
 }
 
-/// The rules say which kernel each backend chooses, not which one is faster. Only a Vulkan backend that cannot use the
-/// card's matrix units is known to be the worse one, and that is a cause of its own.
+/// Decided only by facts about the kernels. If one backend uses the card's matrix units and the other does not, the
+/// cause of that names the better one, and this check does not apply. Otherwise only a measurement decides.
 pub fn other_backend(facts: &Facts) -> Outcome {
-    if facts.server.as_ref().is_some_and(Server::is_vulkan) && matches!(matrix_units(facts), Outcome::Cause(_)) {
+    let worse = [matrix_units(facts), stubs(facts), missing_target(facts)];
+    if worse.iter().any(|outcome| matches!(outcome, Outcome::Cause(_))) {
         return Outcome::NotApplicable;
     }
     let card = facts.card().and_then(|card| card.limits.as_ref()).filter(|limits| limits.target.starts_with("gfx"));
-    let Some(card) = card.filter(|_| facts.server.is_none() || gpu_in_use(facts)) else {
+    if card.is_none() || (facts.server.is_some() && !gpu_in_use(facts)) {
         return Outcome::NotApplicable;
-    };
-    let command = say::shell::CommandLine::new("whichkernel diff rocm vulkan --gpu {}", [&card.card]);
-    Outcome::NotChecked { why: say!("why-unchecked-measure"), command: Some(command.into()) }
+    }
+    let blas = facts.rules.as_ref().is_some_and(|rules| {
+        let packed = gguf::TensorType::parse(&rules.kind).is_ok_and(gguf::TensorType::is_quantised);
+        packed && rules.path(PROMPT) == Some("BLAS")
+    });
+    let why = if blas { say!("why-unchecked-backend-blas") } else { say!("why-unchecked-measure") };
+    // The two programs and the model are for the reader to fill in.
+    let command = say::shell::CommandLine::new(
+        "whichkernel probe --lane rocm=BIN=SERVER1 --lane vulkan=BIN=SERVER2 -- {} -m MODEL -ngl 99",
+        ["{BIN}"],
+    );
+    Outcome::NotChecked { why, command: Some(command.into()) }
 }

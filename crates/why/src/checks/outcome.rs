@@ -41,7 +41,7 @@ impl Found {
         let Found { id, text, sure, evidence, reason, cost } = self;
         let (rung, grade) = sure.graded(&format!("why.{}", id.name()));
         let fix = fix.into();
-        // Its number is assigned after sorting.
+        // The number of the cause is assigned after sorting.
         Outcome::Cause(Box::new(Cause { id, n: 0, text, sure, rung, grade, evidence, reason, cost, fix }))
     }
 }

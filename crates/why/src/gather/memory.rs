@@ -4,7 +4,7 @@ use crate::bound::Memory;
 use doctor::Host;
 use std::collections::BTreeMap;
 
-/// systemd's `dmi_memory_id` writes it here.
+/// The file to which systemd's `dmi_memory_id` writes the table.
 const TABLE: &str = "/run/udev/data/+dmi:id";
 
 /// The sum over all installed modules at their configured speed and width. A board has at most one channel per module,

@@ -12,13 +12,13 @@ const FIELDS: &str = "pci.bus_id,memory.used,memory.total,power.limit,power.defa
 pub struct Line {
     /// `0000:0a:00.0`, as the PCI bus spells it.
     slot: String,
-    /// Bytes in use, of how many.
+    /// Bytes in use, and the total.
     memory: Option<(u64, u64)>,
-    /// Watts in force, and the card's own.
+    /// The power limit in force and the card's default, in watts.
     power: Option<(u64, u64)>,
 }
 
-/// The cards' places on the bus, in the order in which the driver lists them.
+/// The cards' PCI addresses, in the order in which the driver lists them.
 pub fn slots(host: &Host) -> Vec<String> {
     let named = |slot: &String| {
         let text = host.text(format!("/proc/driver/nvidia/gpus/{slot}/information")).found().cloned();
@@ -40,7 +40,7 @@ pub fn published(host: &Host) -> Vec<Line> {
     String::from_utf8_lossy(&output.stdout).lines().filter_map(line).collect()
 }
 
-/// `00000000:0A:00.0, 1234, 143771, 700.00, 700.00`; what a card does not have is `[N/A]`.
+/// `00000000:0A:00.0, 1234, 143771, 700.00, 700.00`; values that a card does not have are `[N/A]`.
 fn line(text: &str) -> Option<Line> {
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     let [slot, used, total, limit, usual] = fields[..] else { return None };
@@ -76,7 +76,7 @@ pub fn state(
 mod tests {
     use super::*;
 
-    /// As nvidia-smi 580 prints an H200, and a GeForce that does not tell its limits.
+    /// As nvidia-smi 580 prints an H200, and a GeForce that does not report its limits.
     #[test]
     fn what_nvidia_smi_prints_is_read() {
         let h200 = line("00000000:0A:00.0, 1234, 143771, 700.00, 700.00").unwrap();

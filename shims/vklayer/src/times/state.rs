@@ -32,8 +32,8 @@ impl State {
         self.waiting = kept;
     }
 
-    /// If unread work of it ended, the program knew that by another sign: otherwise it could not begin the buffer
-    /// again.
+    /// If work of the buffer ended unread, the program learned of its end in another way; otherwise it could not begin
+    /// the buffer again.
     pub(super) fn renew(&mut self, command: Handle) {
         let Some(place) = self.at(command) else { return };
         for at in 0..self.waiting {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Where the made files are: outside below the results of the builds, inside here.
+/// The directory of the generated files inside the root; outside, it is below the results of the builds.
 pub const INSIDE: &str = "/target/asked";
 
 /// A clone with two releases of real trees, a ledger of the first format, recorded servers and models.
@@ -118,7 +118,7 @@ pub fn questions() -> Vec<Asked> {
         let words = line.split(' ').map(str::to_owned).collect();
         all.push(Asked { group, words, expected: Expected::Same, writes: Some(file) });
     };
-    // What is compared is the file.
+    // The file is compared instead of the output.
     write("skeleton", "model.gguf", "skeleton llama-3.1-8b --type Q4_K_M --layers 1 -o {}/model.gguf");
     write("inspect", "", "inspect {}/model.gguf --gpu 9070xt");
     write("why --model", "", "why --model {}/model.gguf --gpu 9070xt --format json");

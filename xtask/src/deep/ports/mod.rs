@@ -14,7 +14,7 @@ use std::process::{Child, Command, Output};
 
 const PAGE: &str = "docs/measurements/ports.md";
 
-/// A question, and the group that it is counted in. `{}` in a word is a directory of its own for each program.
+/// A question, and the group that it is counted in. `{}` in a word is a separate directory for each program.
 struct Asked {
     group: &'static str,
     words: Vec<String>,
@@ -27,16 +27,16 @@ struct Asked {
 enum Expected {
     /// The answer of this machine's program.
     Same,
-    /// The same, but it needs git, which Debian does not have for Windows.
+    /// The answer of this machine's program; needs git, which Debian does not have for Windows.
     SameByGit,
-    /// Exit code 2 and a sentence; asked only where x86-64 Linux is missing.
+    /// Expects exit code 2 and a message; asked only on systems other than x86-64 Linux.
     Refused,
-    /// The same, asked only on Windows.
+    /// Expects exit code 2 and a message; asked only on Windows.
     RefusedOnWindows,
 }
 
 impl Asked {
-    /// Whether a program is asked this: without a port, this machine's own.
+    /// Whether this program is asked the question; without a port, this machine's own program.
     fn is_for(&self, port: Option<Port>) -> bool {
         match self.expected {
             Expected::Same => true,
@@ -94,14 +94,15 @@ pub fn run() -> anyhow::Result<bool> {
             let _ = writeln!(page, "| {} | {} | {group} | {all} | {equal} |", port.target(), port.runner().join(" "));
         }
     }
-    page += "\nWhole paths are compared with `/` for `\\` and without the drive, and without the size of sparse files on disk. `history` and `atlas` \
-             need git. They were not asked on Windows, because Debian has no git for it. macOS was not checked: no SDK is available here.\n";
+    page += "\nThe comparison treats `\\` in paths as `/`, and ignores drive letters and the size of sparse files on disk. `history` and `atlas` \
+             need git. They were not compared on Windows, because Debian has no git for it. macOS was not checked, because no SDK was available.\n";
     fs::write(top().join(PAGE), page).context(PAGE)?;
     eprintln!("{PAGE} written");
     Ok(agreed)
 }
 
-/// Asks one program everything that is for it, in order, and moves what it wrote to a directory of its name.
+/// Sends one program all questions that are for it, in order, and moves the files that it wrote to a directory of its
+/// name.
 fn answers(
     root: &Root,
     port: Option<Port>,

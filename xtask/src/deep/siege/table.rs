@@ -151,7 +151,7 @@ fn join(figures: &[u64]) -> String {
     figures.iter().map(u64::to_string).collect::<Vec<_>>().join(" | ")
 }
 
-/// In order of first occurrence.
+/// The tallies in order of first occurrence.
 pub fn tallies(lines: &[Value]) -> Vec<(String, Tally)> {
     let mut rows: Vec<(String, Tally)> = Vec::new();
     for line in lines {

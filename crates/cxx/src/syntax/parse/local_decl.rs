@@ -1,4 +1,4 @@
-//! Declarations inside functions: how to recognise one, and what it declares.
+//! Recognises and parses declarations inside functions.
 
 use super::types::Specifiers;
 use super::{Parsed, Parser};
@@ -202,6 +202,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn declaration_statement(&mut self) -> Parsed<Stmt> {
+        // `extern T name;` declares no variable of its own: the name is that of a global.
+        if self.at(sym::EXTERN) {
+            return self.passed_over();
+        }
         let vars = self.variables()?;
         self.want(sym::SEMI)?;
         Ok(Stmt::Decl(vars))

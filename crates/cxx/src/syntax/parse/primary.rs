@@ -165,6 +165,7 @@ impl Parser<'_> {
     fn captures(&mut self) -> Parsed<Captures> {
         self.want(sym::LBRACKET)?;
         let (mut copies, mut all, mut own) = (Vec::new(), false, Vec::new());
+        let mut references = Vec::new();
         while !self.at(sym::RBRACKET) {
             if self.eat(sym::ASSIGN) {
                 all = true;
@@ -175,7 +176,7 @@ impl Parser<'_> {
                     if self.at(sym::ASSIGN) {
                         return Err(Stuck);
                     }
-                    let _ = name;
+                    references.extend(self.local(name));
                 }
             } else if self.eat(sym::THIS) || self.eat(sym::STAR) {
             } else {
@@ -193,6 +194,13 @@ impl Parser<'_> {
             }
         }
         self.want(sym::RBRACKET)?;
+        // `[=, &n]` copies every variable but n.
+        if all && !references.is_empty() {
+            let others = self.scopes.iter().map(|(_, slot)| *slot).filter(|slot| !references.contains(slot));
+            let own: Vec<u32> = own.iter().map(|(slot, _)| *slot).collect();
+            copies.extend(others.filter(|slot| !own.contains(slot)));
+            all = false;
+        }
         Ok((if all { None } else { Some(copies) }, own))
     }
 

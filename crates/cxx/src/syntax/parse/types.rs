@@ -92,6 +92,10 @@ impl Parser<'_> {
     fn base(&mut self, into: &mut Specifiers) -> Parsed<Base> {
         let Some(tok) = self.peek() else { return Err(Stuck) };
         match tok.sym {
+            // `static const struct { ... } table[]`.
+            sym::STRUCT | sym::CLASS | sym::UNION if self.at_ahead(1, sym::LBRACE) => {
+                return Ok(Base::Inline(self.struct_definition(Vec::new())?));
+            }
             sym::STRUCT | sym::CLASS | sym::UNION | sym::ENUM => {
                 self.pos += 1;
                 self.skip_attributes(into);

@@ -5,7 +5,7 @@ use crate::bpf::asm::Size;
 use crate::bpf::asm::Size::{Half, Long, Word};
 use crate::bpf::asm::{Asm, Helper, If};
 use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, LIST, PAIR, STREAM, TEMP, regs};
-use crate::bpf::wire::{ARGS, REACH, event, key};
+use crate::bpf::wire::{ARGS, REACH, event, flag, key};
 use crate::probes::entries::{Gemm, List, Shape};
 
 impl Body {
@@ -113,10 +113,12 @@ impl Body {
 
     /// Leaves the kernel's layout or 0 in R9, and the column count in the key.
     pub(crate) fn layout(&mut self) {
+        let none = self.asm.label();
+        self.asm.mov_imm(R9, 0);
+        self.unless(flag::LAYOUTS, none);
         self.pair(KEY + key::HANDLE, None);
         self.look_up(self.maps.layouts, PAIR);
         self.asm.mov(R9, R0);
-        let none = self.asm.label();
         self.asm.jump_if(If::Equal, R9, 0, none);
         self.asm.load(Word, R8, R9, 4);
         self.asm.jump_if(If::Greater, R8, ARGS as i32 - 1, none);

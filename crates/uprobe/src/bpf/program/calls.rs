@@ -4,7 +4,7 @@ use crate::bpf::asm::If;
 use crate::bpf::asm::Reg::{R0, R1, R2, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::program::frame::{
-    ARGS_AT, Body, CALL_VALUE, CONFIGURED, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs,
+    ARGS_AT, Body, CONFIGURED, COPY, EXTRA, KEY, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs,
 };
 use crate::bpf::wire::{flag, key};
 use crate::probes::entries::Shape;
@@ -12,9 +12,10 @@ use crate::probes::entries::Shape;
 impl Body {
     /// Takes the handle that the runtime received on this thread: the driver now launches this kernel.
     pub(crate) fn outer(&mut self) {
+        let none = self.asm.label();
+        self.unless(flag::OUTER, none);
         self.pair(TASK, Some(OUTER_CALL));
         self.look_up(self.maps.calls, PAIR);
-        let none = self.asm.label();
         self.asm.jump_if(If::Equal, R0, 0, none);
         self.asm.load(Long, R1, R0, 0);
         self.asm.store(Long, R10, OUTER, R1);
@@ -32,9 +33,7 @@ impl Body {
 
     pub(crate) fn remember_if_asked(&mut self, number: i32) {
         let skip = self.asm.label();
-        self.flags(skip);
-        self.asm.and_imm(R0, flag::RETURNS);
-        self.asm.jump_if(If::Equal, R0, 0, skip);
+        self.unless(flag::RETURNS, skip);
         self.pair(TASK, Some(number));
         self.keep_call();
         self.asm.place(skip);
@@ -43,7 +42,7 @@ impl Body {
     /// Stores a call under the pair in the frame: the key, then EXTRA and ARGS_AT.
     pub(crate) fn keep_call(&mut self) {
         let asm = &mut self.asm;
-        let copy = LIST - i16::try_from(CALL_VALUE).unwrap_or(0);
+        let copy = COPY;
         for word in 0..key::SIZE / 8 {
             asm.load(Long, R1, R10, KEY + 8 * word);
             asm.store(Long, R10, copy + 8 * word, R1);

@@ -1,9 +1,9 @@
 //! Captures: which one a stream's launches belong to.
 
-use crate::bpf::asm::Reg::{R0, R1, R10};
+use crate::bpf::asm::Reg::{R0, R1, R2, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{If, Label};
-use crate::bpf::program::frame::{ARGS_AT, Body, COUNTER, EXTRA, KEY, OUTER, PAIR, STREAM, TASK, TEMP, regs};
+use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, OUTER, PAIR, STREAM, TASK, TEMP, regs};
 use crate::bpf::wire::{counter, key, kind};
 
 const ANY: i32 = 0;
@@ -13,6 +13,10 @@ impl Body {
     /// joined it are still in the map.
     pub(crate) fn captured(&mut self) {
         let none = self.asm.label();
+        // Nothing is captured before the first capture begins.
+        self.asm.map_value(R1, self.maps.counters, 8 * counter::CAPTURES);
+        self.asm.load(Long, R1, R1, 0);
+        self.asm.jump_if(If::Equal, R1, 0, none);
         self.capture_of(STREAM, self.maps.captures, none);
         self.asm.load(Long, R1, R10, TEMP);
         self.asm.store(Word, R10, KEY + key::GRAPH, R1);
@@ -49,11 +53,9 @@ impl Body {
     pub(crate) fn begin_capture(&mut self, per_thread: bool, into: bool) {
         self.register(STREAM, regs::DI, Long);
         self.own_stream(per_thread);
-        self.asm.store_imm(Word, R10, COUNTER, counter::CAPTURES);
-        self.look_up(self.maps.counters, COUNTER);
-        self.asm.jump_if(If::Equal, R0, 0, self.out);
+        self.asm.map_value(R2, self.maps.counters, 8 * counter::CAPTURES);
         self.asm.mov_imm(R1, 1);
-        self.asm.atomic_fetch_add(R0, 0, R1);
+        self.asm.atomic_fetch_add(R2, 0, R1);
         self.asm.add_imm(R1, 1);
         self.asm.store(Long, R10, TEMP, R1);
         self.pair(STREAM, None);

@@ -4,7 +4,7 @@ use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R6, R7, R10};
 use crate::bpf::asm::Size;
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, BadJump, Helper, If, Label};
-use crate::bpf::wire::{counter, key};
+use crate::bpf::wire::{FLAGS_AT, counter, key};
 
 /// Descriptors of the maps that the programs share.
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +21,14 @@ pub struct Maps {
     pub events: i32,
     /// Matrix layouts: rows, columns, type, batch.
     pub shapes: i32,
-    /// One word per gate: 0 while it is closed.
+    /// One word per gate: 0 while it is closed; then the word of flags. Only user space writes it.
     pub gates: i32,
     /// Calls for which the counts had no space, by process.
     pub spilled: i32,
     /// The maps for stopping programs that we started: the processes to stop, and the threads told to stop.
     pub hold: Option<(i32, i32)>,
+    /// Launches are counted regardless of their shape, and records of launches can be switched off (`flag::QUIET`).
+    pub coarse: bool,
     /// The gate of the current programs. Until it opens, none of them sees anything, so that all of them begin at once.
     pub gate: i32,
 }
@@ -56,10 +58,11 @@ pub(crate) const VALUE: i16 = TEMP - 24;
 pub(crate) const TASK: i16 = VALUE - 8;
 /// The runtime's handle of a driver launch.
 pub(crate) const OUTER: i16 = TASK - 8;
-pub(crate) const COUNTER: i16 = OUTER - 8;
 /// The list of tagged values that Tensile passes.
-pub(crate) const LIST: i16 = COUNTER - 40;
+pub(crate) const LIST: i16 = OUTER - 40;
 pub(crate) const LOWEST: i16 = LIST;
+/// Below the frame that is cleared: a copy of the key, for the map of calls or for a coarse count.
+pub(crate) const COPY: i16 = LIST - CALL_VALUE as i16;
 
 /// The map of calls stores the configuration of the next launch by pointer under this number.
 pub(crate) const CONFIGURED: i32 = 0x7fff_0001;
@@ -157,16 +160,9 @@ impl Body {
     /// `counters[number] += 1`
     pub(crate) fn bump(&mut self, number: i32) {
         let asm = &mut self.asm;
-        asm.store_imm(Word, R10, COUNTER, number);
-        asm.map(R1, self.maps.counters);
-        asm.mov(R2, R10);
-        asm.add_imm(R2, COUNTER.into());
-        asm.call(Helper::MapLookup);
-        let none = asm.label();
-        asm.jump_if(If::Equal, R0, 0, none);
-        asm.mov_imm(R1, 1);
-        asm.atomic_add(R0, 0, R1);
-        asm.place(none);
+        asm.map_value(R1, self.maps.counters, 8 * number);
+        asm.mov_imm(R2, 1);
+        asm.atomic_add(R1, 0, R2);
     }
 
     /// Looks up a key in the frame: pointer or 0 in R0.
@@ -189,7 +185,7 @@ impl Body {
         asm.call(Helper::MapUpdate);
     }
 
-    /// The same for data that a later record depends on; a lack of space is counted.
+    /// Updates a map with data that a later record depends on; a lack of space is counted.
     pub(crate) fn keep(&mut self, map: i32, at: i16, value: i16) {
         const ANY: i32 = 0;
         self.update(map, at, value, ANY);
@@ -227,11 +223,11 @@ impl Body {
         }
     }
 
-    /// Puts the flags set by user space into R0.
-    pub(crate) fn flags(&mut self, none: Label) {
-        self.asm.store_imm(Word, R10, COUNTER, counter::FLAGS);
-        self.look_up(self.maps.counters, COUNTER);
-        self.asm.jump_if(If::Equal, R0, 0, none);
-        self.asm.load(Long, R0, R0, 0);
+    /// Jumps to `none` unless user space has set this flag.
+    pub(crate) fn unless(&mut self, flag: i32, none: Label) {
+        self.asm.map_value(R1, self.maps.gates, FLAGS_AT);
+        self.asm.load(Word, R1, R1, 0);
+        self.asm.and_imm(R1, flag);
+        self.asm.jump_if(If::Equal, R1, 0, none);
     }
 }

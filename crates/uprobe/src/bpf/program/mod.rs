@@ -195,7 +195,10 @@ pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u6
             return body.end();
         }
         Role::AskNode(params) => body.node_was_told(params),
-        Role::Replay => body.count(),
+        Role::Replay => {
+            body.count();
+            body.unless_loud(out);
+        }
         _ => {}
     }
     body.asm.load(Long, R1, R10, ARGS_AT);

@@ -32,7 +32,7 @@ pub const DATA: i32 = 1024;
 
 /// VkSubmitInfo: the offset of the number of command buffers (their pointer follows), its size, bytes of one.
 const SUBMIT: (i32, i32, i32) = (40, 72, 3);
-/// VkSubmitInfo2: the same; each is a VkCommandBufferSubmitInfo of 32 bytes.
+/// The same three numbers for VkSubmitInfo2, whose entries are VkCommandBufferSubmitInfo of 32 bytes.
 const SUBMIT2: (i32, i32, i32) = (32, 64, 5);
 const COMPUTE: i32 = 1;
 const REQUIRED_SUBGROUP_SIZE: i32 = 1_000_225_001;

@@ -138,7 +138,7 @@ pub enum Node {
     Cuda,
 }
 
-/// What a probed function does. The comments list the function's arguments.
+/// The role of a probed function. The comments list the function's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Launch(Shape),
@@ -169,7 +169,7 @@ pub enum Role {
     Update,
     /// `(exec, stream)`
     Replay,
-    /// `(graph *out, ...)`: an empty one.
+    /// `(graph *out, ...)`: creates an empty graph.
     CreateGraph,
     /// `(graph *out, graph)`
     CloneGraph,

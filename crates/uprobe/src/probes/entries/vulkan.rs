@@ -1,6 +1,6 @@
 //! Vulkan's functions: their arguments, and when their effect is known.
 
-/// What a probed Vulkan function does. The comments list the function's arguments.
+/// The role of a probed Vulkan function. The comments list the function's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vk {
     /// `(command buffer, info *)`

@@ -24,7 +24,7 @@ pub fn find(given: &str, set: &[String]) -> say::Result<Card> {
         match gpu::find(given) {
             Err(ProfileError::Nvidia { target, .. }) => {
                 let known: Vec<&str> = gpu::nvidia_profiles().iter().map(|card| card.name.as_str()).collect();
-                bail!("dryrun-cuda-no-profile", given, target, known = known.join(", "));
+                bail!("dryrun-cuda-no-profile", given, target, known);
             }
             found => found?,
         }

@@ -1,4 +1,4 @@
-//! The same for Vulkan: where it runs, unsupported flags, the survey, and the lines around a map.
+//! Dry runs on Vulkan: the runtime, unsupported flags, the survey, and the lines around a map.
 
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
@@ -40,7 +40,7 @@ pub fn heed(ask: &Ask, more: &[(&str, bool)]) -> say::Result<()> {
     let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != Lane::Recorded)];
     let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));
     let unheeded: Vec<&str> = given.collect();
-    ensure!(unheeded.is_empty(), "dryrun-vulkan-unheeded", flags = unheeded.join(", "));
+    ensure!(unheeded.is_empty(), "dryrun-vulkan-unheeded", flags = unheeded);
     Ok(())
 }
 

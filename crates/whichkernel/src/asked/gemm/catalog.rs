@@ -43,7 +43,7 @@ impl Catalog {
         Ok(Catalog { runtime: runtime.to_owned(), ..Catalog::of(&place, library, profile)?.ok_or_else(none)? })
     }
 
-    /// The catalog of a library in a tree, for a card as it is described.
+    /// The catalog of a library in a tree, for the card that the profile describes.
     pub fn of(place: &RunRoot, library: Library, profile: Profile) -> say::Result<Option<Catalog>> {
         let root = match place {
             RunRoot::Tree { root, .. } => root.clone(),

@@ -40,8 +40,8 @@ impl Launched {
         Launched::of(&catalog(dir, &target)?, kernel, leaf, sizes)
     }
 
-    /// Libraries load code objects from memory, so the file is often not known. A catalog of this machine or of the cache
-    /// counts if it leads to this very kernel for a product of the run.
+    /// Libraries load code objects from memory, so the file is often unknown. A catalog on this machine or in the cache
+    /// is used if it chooses exactly this kernel for a product of the run.
     fn elsewhere(kernel: &str, sizes: &[[u64; 4]]) -> Option<Launched> {
         let target = format!("gfx{}", kernel_name::parse(kernel)?.parameters.get("ISA")?);
         let cache = runtime::Cache::from_env();

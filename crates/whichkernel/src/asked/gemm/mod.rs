@@ -1,9 +1,10 @@
 //! Questions about GEMM kernels: the catalog, the products, and the answers. Shared by `explain gemm`, `diff --gemm`,
-//! `map --library`, `dryrun` and `watch`.
+//! `map --library`, `source`, `dryrun` and `watch`.
 
 mod answer;
 mod catalog;
 mod change;
+mod in_source;
 mod launched;
 mod model;
 mod product;
@@ -15,6 +16,7 @@ mod words;
 pub use answer::{Choices, why};
 pub use catalog::{Blas, Catalog};
 pub use change::{Change, change};
+pub use in_source::in_source;
 pub use launched::{Launched, launched_section};
 pub use model::products_of;
 pub use product::{Ask, Product};

@@ -67,7 +67,7 @@ fn of_config(path: &Path) -> say::Result<Shapes> {
     let config: Value = serde_json::from_str(&text).map_err(|_| error!("command-gemm-config", file = shown.clone()))?;
     let kind = config["model_type"].as_str().unwrap_or_default();
     if !KNOWN.contains(&kind) {
-        bail!("command-gemm-architecture", file = shown, kind, known = KNOWN.join(", "));
+        bail!("command-gemm-architecture", file = shown, kind, known = KNOWN);
     }
     let field = |name: &str| config[name].as_u64().filter(|value| (1..1 << 32).contains(value));
     let needed =

@@ -75,7 +75,7 @@ impl Explained {
         out
     }
 
-    /// The same for programs, in English.
+    /// The explanation as an answer for programs, in English.
     pub fn answer(&self) -> BlasChoice {
         let english = Lang::new("en");
         let (verdict, chosen) = match &self.choice {
@@ -101,7 +101,7 @@ impl Explained {
         }
     }
 
-    /// Whether the library launched the computed kernel; None where there is nothing to compare.
+    /// Whether the library launched the computed kernel; None if there is nothing to compare.
     pub fn agrees(&self) -> Option<bool> {
         let launched = self.launched.as_ref()?;
         match &self.choice {
@@ -150,8 +150,8 @@ fn library_of(call: &Blas) -> Library {
     if call.lane == lane::HIPBLASLT || call.call == blas::LT_MATMUL { Library::HipBlasLt } else { Library::RocBlas }
 }
 
-/// The product of a recorded call; None where the catalogs have none of its kind.
-fn call_of(call: &Blas, library: Library) -> Option<Call> {
+/// The product of a recorded call; None if the catalogs do not cover calls of this kind.
+pub(super) fn call_of(call: &Blas, library: Library) -> Option<Call> {
     if call.call == blas::STRSM_BATCHED {
         return None;
     }
@@ -172,7 +172,7 @@ fn call_of(call: &Blas, library: Library) -> Option<Call> {
         _ => {}
     }
     out.beta = Beta::of(f64::from_bits(call.beta));
-    // The stand-in asks hipBLASLt with single precision, whatever the program computes in.
+    // The stand-in always asks hipBLASLt for single precision, whatever precision the program uses.
     let compute = if library == Library::HipBlasLt { "f32_r" } else { compute_type(call.compute) };
     out.compute = Compute::from_user(compute.strip_suffix("_r")?)?;
     out.scale = out.compute.usual_scale();

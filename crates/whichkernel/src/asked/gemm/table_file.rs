@@ -53,7 +53,7 @@ fn parse(text: &str) -> say::Result<Vec<Product>> {
     let mut columns = Vec::new();
     for name in header.split(separator).map(str::trim) {
         let Some(known) = COLUMNS.iter().position(|column| column.eq_ignore_ascii_case(name)) else {
-            bail!("command-gemm-column", name, known = COLUMNS.join(", "));
+            bail!("command-gemm-column", name, known = COLUMNS);
         };
         if columns.contains(&known) {
             bail!("command-gemm-column-twice", name);

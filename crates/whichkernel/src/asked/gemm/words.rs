@@ -22,7 +22,7 @@ fn key_text(table: &str, key: &[i64; 4]) -> String {
     sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// `4096 x 290 x 4096 f16 NN`, and what is not as usual.
+/// `4096 x 290 x 4096 f16 NN`, followed by the values that differ from the defaults.
 pub fn described(call: &Call) -> String {
     let [a, b, _, d] = call.types;
     let mut out = format!("{} x {} x {} {}", call.m, call.n, call.k, a.name());

@@ -32,11 +32,34 @@ pub fn fronts(found: &Facts) -> Vec<(&Process, &Address)> {
     answers.filter_map(|process| Some((process, process.listens.first()?))).collect()
 }
 
+/// The command for a word that is not an address: a port, a server's name, a model file, or a model of Ollama's.
+fn meant(word: &str) -> Option<CommandLine> {
+    if let Ok(port) = word.parse::<u16>() {
+        return Some(CommandLine::new("whichkernel why {}", [format!("http://127.0.0.1:{port}")]));
+    }
+    if word.ends_with(".gguf") {
+        return Some(CommandLine::new("whichkernel why --model {} --gpu CARD", [word]));
+    }
+    match ["ollama", "llama-server", "vllm"].into_iter().find(|name| word.eq_ignore_ascii_case(name)) {
+        Some(name) => Some(CommandLine::new("whichkernel why --name {}", [name])),
+        // `llama3.1:8b`: no port begins with a digit and ends with a letter.
+        None => {
+            let (name, tag) = word.split_once(':')?;
+            let model = !name.is_empty() && !word.contains('/') && tag.parse::<u16>().is_err() && !tag.is_empty();
+            model.then(|| CommandLine::new("whichkernel why --name {}", ["ollama"]))
+        }
+    }
+}
+
 pub fn choose(found: &Facts, wanted: &Wanted<'_>, key: Option<Key>) -> say::Result<Chosen> {
     let fronts = fronts(found);
     let at = |to: &Address, key| Endpoint { key, ..Endpoint::new(to.clone()) };
     if let Some(url) = wanted.url {
-        let endpoint = Endpoint::parse(url, key)?;
+        let endpoint = match (Endpoint::parse(url, key), meant(url)) {
+            (Ok(endpoint), _) => endpoint,
+            (Err(_), Some(command)) => bail!("why-typed", given = url, command),
+            (Err(error), None) => return Err(error.into()),
+        };
         let port = |at: &Address| if let Address::Tcp { port, .. } = at { Some(*port) } else { None };
         let same = |at: &Address| *at == endpoint.to || (port(at).is_some() && port(at) == port(&endpoint.to));
         let here = endpoint.to.is_here();

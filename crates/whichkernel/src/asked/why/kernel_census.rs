@@ -10,7 +10,7 @@ use std::path::Path;
 use why::facts::Census;
 use why::{Facts, PROMPT};
 
-/// Leaves the facts as they are where the kernel is unknown, not in the library, or not decoded completely.
+/// Leaves the facts unchanged if the kernel is unknown, not in the library, or not decoded completely.
 pub fn count(facts: &mut Facts, context: &Context) {
     let counted = counted(facts, context);
     if let Some(card) = facts.card_mut().filter(|_| counted.is_some()) {
@@ -21,7 +21,7 @@ pub fn count(facts: &mut Facts, context: &Context) {
 fn counted(facts: &Facts, context: &Context) -> Option<Census> {
     let (card, rules) = (facts.card()?, facts.rules.as_ref()?);
     let (library, target) = (&card.code.as_ref()?.0, card.target.as_deref()?);
-    // Of the paths only this one has a kernel of its own per type that can use matrix instructions.
+    // Only this path has a separate kernel per type that can use matrix instructions.
     if rules.path(PROMPT)? != "MMQ" {
         return None;
     }

@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::emit::Show;
 use crate::fit::unbroken;
-use report::{Lang, Table, wrap};
+use report::{Lang, Table, thousands, wrap};
 use say::{Message, say};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 use why::bound::By;
 use why::cause::Cause;
 use why::verdict::NotChecked;
-use why::{ANSWER, Answer, Cost, PROMPT, Phase, Speed};
+use why::{ANSWER, Answer, Cost, DryRun, PROMPT, Phase, Speed};
 
 /// The width if there is no terminal.
 const USUAL: usize = 80;
@@ -44,7 +44,9 @@ impl Screen<'_> {
         let _ = writeln!(out, "{}", self.subject(answer));
         out.push('\n');
         out.push_str(&self.speed(answer));
-        if answer.subject.server.is_none() && (!answer.paths.is_empty() || answer.memory.is_some()) {
+        if answer.subject.server.is_none()
+            && (!answer.paths.is_empty() || answer.memory.is_some() || answer.dry_run.is_some())
+        {
             out.push('\n');
             out.push_str(&self.expected(answer));
         }
@@ -106,8 +108,13 @@ impl Screen<'_> {
         let mut notes = Vec::new();
         match (measured, &answer.unmeasured, &answer.subject.server) {
             (Some(runs), ..) => {
-                let (prompt, tokens) = answer.asked.map_or((PROMPT, ANSWER), |asked| (asked.prompt, asked.answer));
+                let asked = answer.asked.as_ref();
+                let (prompt, tokens) = asked.map_or((PROMPT, ANSWER), |asked| (asked.prompt, asked.answer));
                 notes.push(say!("why-unit-measured", runs, prompt, answer = tokens));
+                if let Some(asked) = asked.filter(|asked| asked.answered < asked.requests) {
+                    notes.push(say!("why-unit-few", answered = asked.answered, requests = asked.requests));
+                    notes.extend(asked.failed.iter().map(|why| say!("why-unit-failed", why)));
+                }
                 if answer.causes.is_empty() && answer.speed.iter().any(|speed| speed.share.is_some()) {
                     notes.push(say!("why-unit-arithmetic"));
                 }
@@ -227,6 +234,7 @@ impl Screen<'_> {
                 (self.lang.say(&columns), row.path.clone())
             })
             .collect();
+        rows.extend(answer.dry_run.iter().map(|run| (self.lang.text("why-label-dry-run"), self.dry_run(run))));
         if let Some(plan) = answer.memory {
             let gib = |bytes: u64| format!("{:.1}", bytes as f64 / (1_u64 << 30) as f64);
             let kv = format!("{:.3}", plan.kv_per_token / (1_u64 << 20) as f64);
@@ -237,6 +245,27 @@ impl Screen<'_> {
         let mut out = format!("{}\n", self.lang.text("why-label-expected"));
         out.push_str(&self.rows("   ", &rows));
         out
+    }
+
+    /// `1, 8: MMVQ; 512: MMQ (Q4_K of m.gguf in debian-sid, 2026-11-17)`.
+    fn dry_run(&self, run: &DryRun) -> String {
+        let group = |(columns, path): (Vec<u64>, String)| {
+            let columns = self.lang.list(columns.iter().map(|columns| thousands(*columns)));
+            self.lang.say(&say!("why-dry-run-group", columns, path))
+        };
+        let groups: Vec<String> = run.groups().into_iter().map(group).collect();
+        let groups = groups.join(if self.lang.is_japanese() { "。" } else { "; " });
+        let model = run.model.clone().unwrap_or_else(|| "-".to_owned());
+        let runtime = run.runtime.clone().unwrap_or_else(|| run.library.clone());
+        let date = run.time.split('T').next().unwrap_or_default().to_owned();
+        let says = match run.differs.as_slice() {
+            [] => say!("why-dry-run", groups, kind = run.kind, model, runtime, date),
+            differs => {
+                let differs: Vec<String> = differs.iter().map(u64::to_string).collect();
+                say!("why-dry-run-differs", groups, kind = run.kind, model, runtime, date, differs)
+            }
+        };
+        self.lang.say(&says)
     }
 
     fn cause(&self, cause: &Cause) -> String {
@@ -270,6 +299,13 @@ impl Screen<'_> {
         self.lang.say(&match &cause.cost {
             Cost::Computed { at_most, instead_of, .. } => {
                 say!("why-cost-decode", now = rate(*at_most), instead = rate(*instead_of))
+            }
+            Cost::Between { low, high, instead_of, inputs, .. } => {
+                let input = |name: &str| inputs.iter().find(|input| input.name == name).map_or(0.0, |one| one.value);
+                let mib = |name: &str| thousands((input(name) / f64::from(1 << 20)) as u64);
+                let (small, large) = (mib("scores-prompt"), mib("scores-context"));
+                let (full, instead) = (thousands(input("context") as u64), rate(*instead_of));
+                say!("why-cost-scores", low = rate(*low), high = rate(*high), instead, full, small, large)
             }
             Cost::No { says: Some(says) } => says.clone(),
             Cost::No { says: None } if measurable => say!("why-cost-measure", n = cause.n),
@@ -396,6 +432,19 @@ mod tests {
         let shown = [0.4, 9.6, 24.1, 136.4, 4312.0, 27_868.0, 999.6].map(rate);
         assert_eq!(shown, ["0.4", "9.6", "24", "136", "4,310", "27,900", "1,000"]);
         assert_eq!([640.0, 89.6, 4.693, 1008.0, 389.3].map(decimal), ["640", "89.6", "4.69", "1,008", "389"]);
+    }
+
+    /// One of three requests: both numbers and the reason are shown, in both languages.
+    #[test]
+    fn a_speed_from_too_few_requests_says_so() {
+        let now = why::Now::of(&[12.0]);
+        let failed = Some(Message::verbatim("no answer within 25 s"));
+        let asked = why::Asked { prompt: 512, answer: 64, requests: 3, answered: 1, failed };
+        let answer = Answer { asked: Some(asked), ..Answer::of(&why::Facts::default(), [now, now], None) };
+        for (lang, few) in [("en", "Only 1 of 3 requests gave a speed"), ("ja", "3 回中 1 回のみ")] {
+            let shown = Screen { lang: &Lang::new(lang), width: 200 }.whole(&answer);
+            assert!(shown.contains(few) && shown.contains("no answer within 25 s"), "{shown}");
+        }
     }
 
     #[test]

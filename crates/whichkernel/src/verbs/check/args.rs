@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine's, if `investigate` has written it]
+    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: the file that
+    /// `investigate` wrote for this machine, if any]
     pub file: Option<PathBuf>,
 
     /// Output format
@@ -29,7 +30,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
     pub brief: bool,
 
-    /// This machine is the one called NAME in the file: grade the claims about it here
+    /// Treat this machine as the one called NAME in the file, and grade the claims about it
     #[arg(long, value_name = "NAME")]
     pub here: Option<String>,
 }

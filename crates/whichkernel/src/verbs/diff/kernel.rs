@@ -59,8 +59,8 @@ fn package(path: &Path) -> Option<Pack> {
     inputs::pack(path).filter(|pack| wheel || matches!(pack, Pack::Deb | Pack::Rpm))
 }
 
-/// The file or directory that a name stands for, if it may contain GPU code: a path, or a runtime in the cache. A source
-/// tree is not meant.
+/// The file or directory that a name stands for, if it may contain GPU code: a path or a runtime in the cache, but not
+/// a source tree.
 pub fn place(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.is_dir() {
@@ -163,7 +163,7 @@ fn directory(
     let mut there: BTreeSet<String> = BTreeSet::new();
     let mut objects = 0;
     for path in files {
-        // Catalogs name the target in the file: code for another one need not be read.
+        // Catalog file names contain the target, so files for other targets need not be read.
         let named =
             path.file_name().and_then(|name| name.to_str()).and_then(|name| codeobject::processors_in(name).next());
         if let Some(other) = named.filter(|own| target.is_some_and(|wanted| wanted != *own)) {

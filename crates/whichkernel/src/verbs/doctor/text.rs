@@ -36,7 +36,7 @@ fn title(facts: &Facts, lang: &Lang) -> String {
     let container = match (&facts.container.kind, facts.container.signs.as_slice()) {
         (Some(kind), _) => lang.text_with("doctor-in-container", &[("kind", kind.as_str().into())]),
         (None, []) => lang.text("doctor-no-container"),
-        (None, signs) => lang.text_with("doctor-maybe-container", &[("signs", signs.join(", ").into())]),
+        (None, signs) => lang.text_with("doctor-maybe-container", &[("signs", lang.list(signs).into())]),
     };
     let args = [
         ("kernel", facts.kernel.found().map_or("?", String::as_str).into()),
@@ -126,7 +126,7 @@ impl Page<'_> {
         if facts.nvidia.present() {
             let driver = facts.nvidia.driver.found().map_or("?", String::as_str);
             let cards = if facts.nvidia.cards.is_empty() { &facts.nvidia.devices } else { &facts.nvidia.cards };
-            let message = say!("doctor-gpu-nvidia", driver, cards = cards.join(", "));
+            let message = say!("doctor-gpu-nvidia", driver, cards);
             self.line(2, &self.lang().say(&message));
             if !facts.nvidia.opens {
                 self.line(2, &self.lang().text("doctor-gpu-nvidia-unopened"));
@@ -206,7 +206,7 @@ impl Page<'_> {
             self.line(2, &self.lang().say(&message));
         }
         for discovery in report.facts.discovery.iter().filter(|discovery| !discovery.devices.is_empty()) {
-            let message = say!("doctor-discovery", log = discovery.log, devices = discovery.devices.join(", "));
+            let message = say!("doctor-discovery", log = discovery.log, devices = discovery.devices);
             self.line(2, &self.lang().say(&message));
         }
     }
@@ -221,7 +221,7 @@ impl Page<'_> {
         let ports = if ports.is_empty() {
             String::new()
         } else {
-            lang.text_with("doctor-server-ports", &[("ports", ports.join(", ").into())])
+            lang.text_with("doctor-server-ports", &[("ports", lang.list(&ports).into())])
         };
         let message = say!("doctor-server-running", role = process.role.name(), pid = process.pid, libraries, ports);
         lang.say(&message)

@@ -14,6 +14,10 @@ pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
 
+    /// Run the program once for each card and show the cards side by side, instead of one machine with all of them
+    #[arg(long, requires = "command", conflicts_with_all = ["trace", "write_graph", "bench_lines", "record"])]
+    pub each: bool,
+
     /// Write every launch in order, one JSON object per line; needs a command
     #[arg(long, value_name = "FILE", requires = "command")]
     pub trace: Option<PathBuf>,
@@ -41,6 +45,23 @@ pub struct Args {
     /// The program and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl Args {
+    /// One program on each of several cards.
+    pub fn of_program(ask: Ask, command: Vec<OsString>) -> Args {
+        Args {
+            ask,
+            each: true,
+            trace: None,
+            write_graph: None,
+            bench_lines: false,
+            record: false,
+            list_gpus: false,
+            profile_from_host: false,
+            command,
+        }
+    }
 }
 
 /// The root to run in: the named one; this machine for a program that is installed here; otherwise the default.

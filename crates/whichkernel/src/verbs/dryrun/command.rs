@@ -52,27 +52,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let place = place(args)?;
     let plans = plans(args, &place)?;
     let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
-    let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
-    let described = Described::of_devices(&devices)?;
-    let show = shown(args, &place);
-    let wanted = [Some(PRODUCTS), args.write_graph.is_some().then_some(GRAPHS)];
-    let variables: Vec<_> = wanted.into_iter().flatten().map(|name| (name.to_owned(), "1".to_owned())).collect();
-    let request = Request {
-        place: &place,
-        profiles: &profiles,
-        described: &described,
-        strict: plans.iter().all(|plan| plan.strict),
-        command: &args.command,
-        show: &show,
-        blas: args.ask.blas.into(),
-        streams: Streams::Shown,
-        preload: false,
-        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
-        variables: &variables,
-    };
-    // From here on, a signal ends the program, but not its report.
-    interrupt::catch();
-    let outcome = request.run()?;
+    let outcome = perform(args, &place, &plans, Streams::Shown)?;
     let selected = select(&outcome, &profiles);
     if let Some(file) = &args.trace {
         trace::write(file, &outcome)?;
@@ -115,8 +95,34 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     })
 }
 
+/// Runs the program on one machine with these devices.
+pub fn perform(args: &Args, place: &RunRoot, plans: &[Plan], streams: Streams) -> say::Result<Outcome> {
+    let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
+    let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
+    let described = Described::of_devices(&devices)?;
+    let show = shown(args, place);
+    let wanted = [Some(PRODUCTS), args.write_graph.is_some().then_some(GRAPHS)];
+    let variables: Vec<_> = wanted.into_iter().flatten().map(|name| (name.to_owned(), "1".to_owned())).collect();
+    let request = Request {
+        place,
+        profiles: &profiles,
+        described: &described,
+        strict: plans.iter().all(|plan| plan.strict),
+        command: &args.command,
+        show: &show,
+        blas: args.ask.blas.into(),
+        streams,
+        preload: false,
+        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
+        variables: &variables,
+    };
+    // From here on, a signal ends the program, but not its report.
+    interrupt::catch();
+    Ok(request.run()?)
+}
+
 /// Several cards form one machine with several GPUs, each with the kernels of its own target.
-fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
+pub fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
     let program = args.command.first().map(Path::new);
     let blas = args.ask.blas != Lane::Recorded;
     let mut plans = Vec::new();
@@ -143,7 +149,8 @@ pub fn shown(args: &Args, place: &RunRoot) -> Vec<PathBuf> {
         // A number or a flag may be a file name by chance; a word with a slash or a dot is meant as a file.
         let named = word.to_string_lossy().contains(['/', '.']);
         let Ok(path) = std::path::absolute(word) else { continue };
-        if named && path.exists() && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
+        // Devices such as /dev/null exist inside the tree too.
+        if named && (path.is_file() || path.is_dir()) && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
             list.push(path.to_owned());
         }
     }
@@ -171,6 +178,7 @@ fn answer<'r>(ran: &'r Ran<'_>) -> ProgramRun<'r> {
         events: &ran.events,
         unjudged: &ran.outcome.unjudged,
         withheld: &ran.outcome.withheld,
+        visible: ran.outcome.visible.as_ref().map(|visible| visible.numbers.as_slice()),
     };
     let mut out = ProgramRun::from(parts);
     out.blas = ran.explained().iter().map(Explained::answer).collect();

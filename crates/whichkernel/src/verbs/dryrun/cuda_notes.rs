@@ -1,4 +1,4 @@
-//! What a reader of a CUDA run must know: what the stand-in does not answer, and what it cannot know.
+//! Notes for the reader of a CUDA run: calls that the stand-in does not answer, and facts that it cannot know.
 
 use super::command::Ran;
 use launch::grammar::Family;
@@ -32,7 +32,7 @@ pub fn write(out: &mut String, ran: &Ran<'_>, lang: &Lang) {
     }
 }
 
-/// What the program does after it read a result back may depend on the value.
+/// Anything that the program does after it has read a result back may depend on the value.
 pub fn read_back(out: &mut String, ran: &Ran<'_>, lang: &Lang) {
     let count = dryrun::read_back(ran.outcome);
     if count > 0 {

@@ -18,8 +18,9 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     interrupt::catch();
     let maps = survey(&args.ask, &place, context)?;
     if args.record {
+        let file = args.ask.model.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
         for map in &maps {
-            record::cells(context, &place, map, &args.ask.arch_of)?;
+            record::cells(context, &place, map, file.as_deref().unwrap_or(&args.ask.arch_of))?;
         }
     }
     if args.bench_lines {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 mod args;
 mod command;
 mod cuda_notes;
+pub mod each;
 mod grid;
 mod record;
 mod rows;
@@ -29,5 +30,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         return vulkan::run(args, context);
     }
     check_device(&args.ask)?;
+    if args.each {
+        return each::run(args, context);
+    }
     if args.command.is_empty() { grid::run(args, context) } else { command::run(args, context) }
 }

@@ -125,12 +125,12 @@ fn cells(row: &Selected, context: &Context) -> [String; 9] {
             format!("{} [{}{more}]", row.title(), sizes.join(", "))
         }
     };
-    // Experts have separate columns: two rows that differ only in that must not look the same.
+    // Experts have their own column counts. Rows that differ only in these must not look the same.
     let kernel = if row.routed { format!("{kernel} {}", context.lang.text("dryrun-experts")) } else { kernel };
     let needs = row.needs.as_ref().map(|needs| {
         let fit = needs.occupancy.map_or("-".to_owned(), |n| n.to_string());
         let stub = if row.stub { "  STUB" } else { "" };
-        // Another target's code describes it: its registers and what follows from them are estimates.
+        // The metadata comes from another target's code, so registers and values derived from them are estimates.
         let about = if row.foreign && needs.registers.is_some() { "~" } else { "" };
         match needs.registers {
             Some(registers) => format!("{about}{registers} REG {} SMEM {about}{fit}/SM", needs.lds),
@@ -210,6 +210,14 @@ fn notes(out: &mut String, ran: &Ran<'_>, context: &Context) {
             ("shipped", file.targets.join(" ")),
         ];
         say(if file.targets.is_empty() { "dryrun-unread" } else { "dryrun-unshipped" }, &args);
+    }
+    if let Some(visible) = &ran.outcome.visible {
+        let args = [
+            ("variables", visible.variables.join(", ")),
+            ("count", visible.numbers.len().to_string()),
+            ("all", ran.plans.len().to_string()),
+        ];
+        say("dryrun-visible", &args);
     }
     if !ran.outcome.withheld.is_empty() {
         say("dryrun-withheld", &[("list", ran.outcome.withheld.join(", "))]);

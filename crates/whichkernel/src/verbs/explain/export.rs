@@ -27,7 +27,7 @@ impl Show for Explained<'_> {
         let tile = |tile: Option<i64>| tile.map_or(String::new(), |tile| tile.to_string());
         let stretches: Vec<_> = self.by_columns.iter().map(|one| (one.from, one.to, one.path)).collect();
         let (path, width) = match self.columns {
-            // All counts were requested.
+            // Without a column count, the answer covers all counts.
             None => (tokens(&stretches), None),
             Some(_) => (self.path.map_or(chosen, str::to_owned), self.tile),
         };
@@ -97,7 +97,7 @@ impl Show for Terms {
     }
 
     fn text(&self, context: &Context) -> String {
-        let text = context.lang.text_with("glossary-list", &[("terms", self.terms.join(", ").into())]);
+        let text = context.lang.text_with("glossary-list", &[("terms", context.lang.list(&self.terms).into())]);
         let lines = report::wrap(&text, context.width.unwrap_or(usize::MAX));
         format!("{}\n", lines.join("\n"))
     }

@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
-    /// `both` compares dry runs of HIP and Vulkan; needs a runtime with both backends
+    /// The backend; `both` compares dry runs of HIP and Vulkan, and needs a runtime with both backends
     #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
 
@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
 
-    /// List the cards, types and versions that can be asked about
+    /// List the cards, types and versions that `explain` knows
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release", "terms", "backend"])]
     pub choices: bool,
 
@@ -72,7 +72,7 @@ pub struct Args {
 pub enum About {
     /// Compute which GEMM kernel hipBLASLt or rocBLAS chooses for a product, and why, from the library's catalog
     Gemm(Box<gemm::Args>),
-    /// Ask vLLM's own rules which attention, MoE and linear code they choose for a model on an AMD GPU
+    /// Show which attention, MoE and linear code vLLM's own rules choose for a model on an AMD GPU
     Vllm(Box<vllm::Args>),
 }
 

@@ -87,7 +87,8 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     rows
 }
 
-/// Where the path is BLAS, the library chooses the kernel: the command that computes it, for a matrix of 4096 x 4096.
+/// If the path is BLAS, the library chooses the kernel. Returns the command that computes this choice, for a matrix of
+/// 4096 x 4096.
 fn blas(question: &Question) -> Option<String> {
     let amd = question.device.target.starts_with("gfx");
     let taken = |(_, found): &(_, decision_table::Found<'_>)| found.path == "BLAS";

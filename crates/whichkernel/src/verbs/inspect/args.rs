@@ -34,8 +34,9 @@ pub struct Args {
     #[arg(long, conflicts_with = "kernels")]
     pub launch_map: bool,
 
-    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With --target, for that target only;
-    /// otherwise for all targets ("with code" then means on at least one)
+    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With
+    /// --target, for that target only; otherwise for all targets ("with code" then means with code for at least one
+    /// target)
     #[arg(long, conflicts_with_all = ["kernels", "launch_map"])]
     pub bundles: bool,
 
@@ -70,12 +71,13 @@ pub struct Args {
     #[arg(long, value_name = "GPU")]
     pub gpu: Option<String>,
 
-    /// For a directory with rocBLAS or hipBLASLt catalogs: list table rows and solutions that look like mistakes; needs one --gpu
+    /// For a directory with rocBLAS or hipBLASLt catalogs: list the table rows and solutions that look like mistakes;
+    /// needs one --gpu
     #[arg(long, conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint"])]
     pub lint: bool,
 
-    /// For a directory with tuning tables of vLLM (JSON) or AITER (CSV): which shapes of this model have no row for the card. A config.json or its
-    /// folder; needs --gpu
+    /// For a directory with tuning tables of vLLM (JSON) or AITER (CSV): list the shapes of this model that have no row
+    /// for the card. The model is a config.json or its folder; needs --gpu
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint", "lint"])]
     pub model: Option<PathBuf>,
 
@@ -83,7 +85,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "model", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub tp: u32,
 
-    /// For a cache directory of Triton: which configurations can run on this card at all. Exits 1 if one can't
+    /// For a Triton cache directory: check which configurations can run on this card at all. Exits 1 if any of them
+    /// cannot
     #[arg(long, value_name = "GPU", conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint", "lint", "model"])]
     pub fits: Option<String>,
 

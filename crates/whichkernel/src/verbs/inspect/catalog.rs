@@ -1,4 +1,4 @@
-//! One file of a rocBLAS or hipBLASLt catalog: its solutions, and with a GPU whether it has any for it.
+//! One file of a rocBLAS or hipBLASLt catalog: its solutions and, with a GPU, whether any of them are for that GPU.
 
 use super::Args;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};

@@ -46,7 +46,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     })?;
     Ok(match print.against {
         Some(Against::Impossible { .. }) => ExitCode::from(CHECK_FAILED),
-        // Requested, but unknown.
+        // A comparison was requested, but its result is unknown.
         Some(Against::Unknown { .. }) => ExitCode::from(COULD_NOT_RUN),
         _ => ExitCode::SUCCESS,
     })

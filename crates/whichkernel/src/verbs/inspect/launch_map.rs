@@ -223,7 +223,7 @@ fn answer(
     }
 }
 
-/// The summary first, then handle, bundle and name of each.
+/// Prints the summary first, then handle, bundle and name of each kernel.
 fn as_text(
     (file, map): (&File, &LaunchMap),
     rows: &[Row<'_>],

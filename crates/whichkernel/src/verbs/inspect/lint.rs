@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use tensile::Files as _;
 use tensile::lint::{Finding, lint};
 
-/// Rows and solutions of a kernel catalog that look like oversights.
+/// Rows and solutions of a kernel catalog that look like mistakes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GemmLint {
     pub target: String,

@@ -170,7 +170,7 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         ("padding", count(c.padding).into()),
         ("lost", count(c.lost()).into()),
     ];
-    // A file for NVIDIA only has no AMD code to report; its own summary is above its table.
+    // A file with only NVIDIA code or SPIR-V modules has no AMD code to report; its own summary is above its table.
     let silent = (report.nvidia.is_some() || !report.modules.is_empty()) && c.total() == 0;
     let key = match report.form {
         Form::Unknown if report.size == 0 => "inspect-coverage-empty",

@@ -31,7 +31,7 @@ pub struct TritonCache {
     pub kernels: Vec<TritonKernel>,
     /// Files that could not be read, with the reason.
     pub unreadable: Vec<String>,
-    /// The same as errors, for readers of other languages.
+    /// The same files as errors that can be shown in other languages.
     #[serde(skip)]
     errors: Vec<say::Error>,
 }
@@ -69,7 +69,7 @@ pub struct TritonKernel {
     /// Why it does not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The same as a message, for readers of other languages.
+    /// The reason as a message that can be shown in other languages.
     #[serde(skip)]
     said: Option<say::Message>,
 }

@@ -13,7 +13,7 @@ pub struct Args {
     /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine, if it has a GPU or a server]
     pub file: Option<PathBuf>,
 
-    /// Output format: text is one screen, md and json contain everything, csv contains the claims
+    /// Output format: text fits one screen, md and json contain everything, and csv contains the claims
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 
@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     pub path: Vec<PathBuf>,
 
-    /// This machine is the one called NAME in the file: grade the claims about it here
+    /// Treat this machine as the one called NAME in the file, and grade the claims about it
     #[arg(long, value_name = "NAME")]
     pub here: Option<String>,
 

@@ -84,7 +84,7 @@ impl Run<'_> {
     /// Runs every observer on this machine, and grades the results.
     fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> say::Result<(Graded, Vec<Looked>)> {
         let (context, investigation) = (self.context, &self.investigation);
-        // The time connects a sweep with its sightings, so each look has its own.
+        // The time connects a sweep with its sightings, so each pass has its own time.
         self.around.time = ledger::now();
         if self.ledger.is_some() {
             let known = Reader::open(&context.ledger)?.observations_for(investigation)?;

@@ -18,7 +18,7 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
         let question = Question::parse(what).with_context(|| {
             let families = isa::Family::ALL.iter().map(|family| family.key());
             let families: Vec<&str> = std::iter::once("matrix").chain(families).collect();
-            say!("isa-has-nothing", what, families = families.join(", "))
+            say!("isa-has-nothing", what, families)
         })?;
         let answer = HasAnswer::new(what, &question, groups);
         let (key, this) = match answer.conclusion.word() {
@@ -32,7 +32,10 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
         if answer.count == 0 && !answer.related.is_empty() {
             let beside = answer.related.iter();
             let list: Vec<String> = beside.map(|(family, count)| format!("{family} {}", thousands(*count))).collect();
-            lines += &format!("{}\n", context.lang.text_with("isa-has-beside", &[("list", list.join(", ").into())]));
+            lines += &format!(
+                "{}\n",
+                context.lang.text_with("isa-has-beside", &[("list", context.lang.list(&list).into())])
+            );
         }
         answers.push(answer);
     }

@@ -14,14 +14,9 @@ use say::bail;
 use std::process::ExitCode;
 
 pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
-    let look = Lister { select: Select { kernel: Some(NameFilter::new(kernel)?), ..select(args)? } };
-    let mut listings = Vec::new();
-    inspect(file, &Options::all(), false, &look, |_, found: Vec<Listing>| {
-        listings.extend(found);
-        say::Result::<_>::Ok(())
-    })?;
+    let listings = find(file, kernel, args)?;
     if listings.is_empty() {
-        return Err(no_kernel(file, look.select.target.as_ref(), &NameFilter::new(kernel)?));
+        return Err(no_kernel(file, select(args)?.target.as_ref(), &NameFilter::new(kernel)?));
     }
     match args.format {
         Format::Text => {
@@ -44,8 +39,19 @@ pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> 
     Ok(ExitCode::SUCCESS)
 }
 
+/// The code of the matching kernels of a file.
+pub fn find(file: &File, kernel: &str, args: &super::Args) -> say::Result<Vec<Listing>> {
+    let look = Lister { select: Select { kernel: Some(NameFilter::new(kernel)?), ..select(args)? } };
+    let mut listings = Vec::new();
+    inspect(file, &Options::all(), false, &look, |_, found: Vec<Listing>| {
+        listings.extend(found);
+        say::Result::<_>::Ok(())
+    })?;
+    Ok(listings)
+}
+
 /// The code of one kernel.
-struct Listing(Listed);
+pub struct Listing(Listed);
 
 struct Lister {
     select: Select,

@@ -11,11 +11,11 @@ use crate::bundle_progress::Progress;
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
 use ::runtime::inputs;
-use findings::count::{census, no_kernel, nothing, parse_target};
-use inventory::{File, Pack, Unread};
+use findings::count::{census, no_kernel, no_kernel_in, nothing, parse_target};
+use inventory::{File, FileReport, Pack, Unread};
 use launch::NameFilter;
 use observe::answers;
-use observe::census::{By, Select, completeness};
+use observe::census::{By, Groups, Select, completeness};
 use say::{Message, bail};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// How to group the counts [default: target; kernel with --kernel]
+    /// How to group the counts [default: by target; with --kernel, by kernel]
     #[arg(long, value_enum)]
     pub by: Option<GroupBy>,
 
@@ -98,6 +98,10 @@ fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say:
     if found.is_empty() && unread.is_empty() {
         bail!("isa-no-code", file = dir);
     }
+    let mut counted = Vec::new();
+    if args.kernel.is_some() || args.list.is_some() || args.target.is_some() {
+        (found, counted) = matching(found, !unread.is_empty(), args, context)?;
+    }
     let code = found.len();
     found.extend(unread.iter().map(|one| one.path.clone()));
     let several = found.len() > 1 && args.format == Format::Text && !args.has.is_empty();
@@ -108,16 +112,67 @@ fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say:
         if several {
             context.print(&format!("{}\n", path.display()))?;
         }
-        one(&File::open(path)?, args, context)
+        let file = File::open(path)?;
+        match counted.get_mut(at).and_then(Option::take) {
+            Some(counted) => show(&file, counted, args, context),
+            None => one(&file, args, context),
+        }
     })
+}
+
+/// The files of a directory that the filters match, with their counts, and those that can't be read. Other files are no
+/// errors, if one matches.
+fn matching(
+    found: Vec<PathBuf>,
+    some_unread: bool,
+    args: &Args,
+    context: &Context,
+) -> say::Result<(Vec<PathBuf>, Vec<Option<Counted>>)> {
+    let wanted = args.list.as_deref().or(args.kernel.as_deref()).map(NameFilter::new).transpose()?;
+    let target = select(args)?.target;
+    let missed = |groups: &Groups| groups.objects == 0 || wanted.is_some() && groups.matched == 0;
+    let mut kept = (Vec::new(), Vec::new());
+    for path in &found {
+        let counted = match (File::open(path), &args.list) {
+            (Err(_), ..) => None,
+            (Ok(file), Some(kernel)) => {
+                if list::find(&file, kernel, args).is_ok_and(|found| found.is_empty()) {
+                    continue;
+                }
+                None
+            }
+            (Ok(file), ..) => match count(&file, args, context) {
+                Ok((groups, _)) if groups.unread.is_empty() && missed(&groups) => continue,
+                Ok(counted) => Some(counted),
+                // Reported in its turn.
+                Err(_) => None,
+            },
+        };
+        kept.0.push(path.clone());
+        kept.1.push(counted);
+    }
+    match wanted {
+        _ if !kept.0.is_empty() || some_unread => Ok(kept),
+        Some(wanted) => Err(no_kernel_in(&found, target.as_ref(), &wanted)),
+        None => Ok((found, Vec::new())),
+    }
 }
 
 fn one(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(kernel) = &args.list {
         return list::run(file, kernel, args, context);
     }
+    show(file, count(file, args, context)?, args, context)
+}
+
+type Counted = (Groups, FileReport);
+
+fn count(file: &File, args: &Args, context: &Context) -> say::Result<Counted> {
     let mut progress = Progress::new(context, "isa-progress");
-    let (groups, report) = census(file, select(args)?, by(args), (args.record, false), |bundle| progress.step(bundle))?;
+    census(file, select(args)?, by(args), (args.record, false), |bundle| progress.step(bundle))
+}
+
+fn show(file: &File, (groups, report): Counted, args: &Args, context: &Context) -> say::Result<ExitCode> {
     if groups.objects == 0 {
         return Err(nothing(file.path(), args.target.as_deref(), &groups, &report));
     }

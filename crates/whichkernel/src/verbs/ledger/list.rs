@@ -39,7 +39,7 @@ struct Filter {
 fn rung(name: &str) -> Result<Rung, say::Message> {
     let all = Rung::ALL.map(Rung::name);
     let found = Rung::ALL.into_iter().find(|rung| rung.name() == name);
-    found.ok_or_else(|| say::say!("command-one-of", names = all.join(", ")))
+    found.ok_or_else(|| say::say!("command-one-of", names = all))
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -73,8 +73,8 @@ fn check_only(reader: &Reader, only: &str) -> say::Result<()> {
             names.push(name.clone());
         }
     }
-    let rungs = Rung::ALL.map(Rung::name).join(", ");
-    bail!("command-ledger-no-row", only, rungs, observers = names.join(", "))
+    let rungs = Rung::ALL.map(Rung::name);
+    bail!("command-ledger-no-row", only, rungs, observers = names)
 }
 
 impl Show for Listing {

@@ -135,7 +135,7 @@ fn contamination(state: &Contamination) -> Message {
         Contamination::Certified { certificate } => say!("ledger-certified", certificate),
         Contamination::Unchecked => say!("ledger-unchecked"),
         Contamination::Contaminated { differences } => {
-            say!("ledger-contaminated", differences = differences.join(", "))
+            say!("ledger-contaminated", differences)
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A key of the user, and its signature over the end of the ledger. Kept elsewhere, it later shows whether rows were
-//! cut off.
+//! A key of the user, and its signature over the end of the ledger. If the signature is kept elsewhere, it later shows
+//! whether rows were removed from the end.
 
 use crate::context::Context;
 use ledger::{Checkpoint, Hash, Reader, Signer, open_regular};

@@ -17,7 +17,7 @@ use tensile::select::Choice;
 
 #[derive(Debug, clap::Args)]
 pub struct GemmAsk {
-    /// The macro tiles of a BLAS library (hipblaslt, rocblas) over M and N, instead of paths; for one --gpu
+    /// Show the macro tiles of this BLAS library (hipblaslt, rocblas) over M and N, instead of paths; needs one --gpu
     #[arg(long, value_name = "NAME")]
     pub library: Option<Blas>,
 

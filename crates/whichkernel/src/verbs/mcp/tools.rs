@@ -179,6 +179,8 @@ mod tests {
         "code",
         "routing",
         "write_graph",
+        "each",
+        "command",
         "check",
         "no_dryrun",
         "terms",
@@ -187,7 +189,7 @@ mod tests {
         "lane",
         "serve",
         "ollama",
-        // For `check` it only shortens the text.
+        // For `check`, this argument only shortens the text.
         "brief",
         "backend",
         "graph",

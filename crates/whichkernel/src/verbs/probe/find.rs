@@ -50,7 +50,7 @@ pub fn server(context: &Context) -> say::Result<Found> {
         (several, _) => {
             let list: Vec<String> =
                 several.iter().map(|(process, at)| format!("{} ({})", at.url(), process.role.name())).collect();
-            bail!("probe-several-found", list = list.join(", "))
+            bail!("probe-several-found", list)
         }
     }
 }

@@ -14,9 +14,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use sys::http::Address;
 
-/// Both sides of the first limits, and the field notes' long prompt.
+/// Prompt lengths on both sides of the first limits, and the long prompt of the field notes.
 const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
-/// Of each length to one start of a server: their median is not affected by the first, which is often slower.
+/// The number of requests per length to each start of a server. Their median is not affected by the first request,
+/// which is often slower.
 const REQUESTS: u64 = 3;
 
 pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCode> {
@@ -73,7 +74,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// Progress, or a line that stays.
+/// Prints progress, or a line that stays on the screen.
 fn tell(context: &Context, told: Told) {
     match told {
         Told::Progress(line) => context.progress(&context.lang.say(&line)),
@@ -89,35 +90,7 @@ fn hidden(variable: &str) -> String {
 
 impl Show for Lanes {
     fn table(&self, lang: &Lang) -> Option<Table> {
-        let title = |key: &str| lang.text(&format!("probe-column-{key}"));
-        let right = |key: &'static str| Column::right(key, title(key));
-        let mut out = Table::new(vec![
-            right("asked"),
-            Column::left("what", title("what")),
-            Column::left("lane", title("lane")),
-            right("first_ms"),
-            right("other_ms"),
-            right("ratio"),
-            right("p"),
-            Column::left("verdict", title("verdict")),
-            Column::left("differs", title("differs")),
-        ]);
-        let spread = |spread: probe::Spread| format!("{:.2} ({:.2} - {:.2})", spread.median, spread.least, spread.most);
-        for one in &self.lengths {
-            let of = &one.difference;
-            out.row([
-                one.asked.to_string(),
-                lang.text(&format!("probe-what-{}", super::text::key(&one.what))),
-                format!("{} / {}", one.lane, one.against),
-                spread(one.first_ms),
-                spread(one.other_ms),
-                format!("{:.3} ({:.3} - {:.3})", of.ratio, of.low, of.high),
-                format!("{:.3}", one.p_adjusted),
-                lang.text(&format!("probe-verdict-{}", one.verdict.key())),
-                differs(one),
-            ]);
-        }
-        Some(out)
+        Some(compared(&self.lengths, lang))
     }
 
     fn text(&self, context: &Context) -> String {
@@ -146,7 +119,14 @@ impl Show for Lanes {
             }
         }
         if let Some(table) = self.table(lang).filter(|_| !self.lengths.is_empty()) {
-            let _ = write!(out, "\n{}", table.text(context.width));
+            let _ = write!(out, "\n{}", table.without("differs").fitted(context.width, &[]));
+            // Names of kernels are too long for a column of a terminal.
+            for one in &self.lengths {
+                for differs in differs(one) {
+                    let (lane, tokens) = (&one.lane, one.asked);
+                    let _ = writeln!(out, "{}", lang.say(&say!("probe-lanes-differs", lane, tokens, differs)));
+                }
+            }
             let limit = format!("{STRIKING}");
             let p = [("share", confidence(self).into()), ("limit", limit.into())];
             let _ = writeln!(out, "{}", lang.text_with("probe-lanes-p", &p));
@@ -158,6 +138,40 @@ impl Show for Lanes {
         }
         out
     }
+}
+
+/// Each length of each lane, compared with the first lane.
+fn compared(lengths: &[Compared], lang: &Lang) -> Table {
+    let title = |key: &str| lang.text(&format!("probe-column-{key}"));
+    let right = |key: &'static str| Column::right(key, title(key));
+    let mut out = Table::new(vec![
+        right("asked"),
+        Column::left("what", title("what")),
+        Column::left("lane", title("lane")),
+        // A value with its spread may take several lines; numbers in right-aligned columns are never broken.
+        Column::left("first_ms", title("first_ms")),
+        Column::left("other_ms", title("other_ms")),
+        Column::left("ratio", title("ratio")),
+        right("p"),
+        Column::left("verdict", title("verdict")),
+        Column::left("differs", title("differs")),
+    ]);
+    let spread = |spread: probe::Spread| format!("{:.2} ({:.2} - {:.2})", spread.median, spread.least, spread.most);
+    for one in lengths {
+        let of = &one.difference;
+        out.row([
+            one.asked.to_string(),
+            lang.text(&format!("probe-what-{}", super::text::key(&one.what))),
+            format!("{} / {}", one.lane, one.against),
+            spread(one.first_ms),
+            spread(one.other_ms),
+            format!("{:.3} ({:.3} - {:.3})", of.ratio, of.low, of.high),
+            format!("{:.3}", one.p_adjusted),
+            lang.text(&format!("probe-verdict-{}", one.verdict.key())),
+            lang.list(differs(one)),
+        ]);
+    }
+    out
 }
 
 /// The lowest confidence of the intervals.
@@ -183,9 +197,9 @@ fn noise(lanes: &Lanes) -> say::Message {
 }
 
 /// Paths and kernels that differ.
-fn differs(one: &Compared) -> String {
+fn differs(one: &Compared) -> Vec<String> {
     let paths = one.paths.iter().map(|pair| {
-        // A width that one of the lanes does not have, or an unknown path.
+        // `-` if one of the lanes does not have this width, `?` if the path is unknown.
         let word = |path: &Option<String>| path.clone().unwrap_or_else(|| if pair.both { "?" } else { "-" }.to_owned());
         let rung = pair.rung.name();
         format!("{} x{}: {} / {} ({rung})", pair.ty, pair.columns, word(&pair.other), word(&pair.first))
@@ -194,5 +208,41 @@ fn differs(one: &Compared) -> String {
         list.iter().map(|kernel| format!("{sign}{kernel}")).collect()
     };
     let all = paths.chain(kernels("+", &one.only_other)).chain(kernels("-", &one.only_first));
-    all.collect::<Vec<_>>().join(", ")
+    all.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probe::Spread;
+    use probe::lanes::{Difference, Noise, Verdict, What};
+    use unicode_width::UnicodeWidthStr as _;
+
+    /// Long times, names and kernels fit into 80 columns in both languages.
+    #[test]
+    fn the_table_of_lanes_fits_into_80_columns() {
+        let spread = Spread { median: 12345.67, least: 12000.12, most: 13000.34, runs: 24, outliers: 0 };
+        let one = |what| Compared {
+            asked: 16384,
+            what,
+            lane: "new-driver".into(),
+            against: "baseline".into(),
+            first_ms: spread,
+            other_ms: spread,
+            difference: Difference { ratio: 1.123, low: 1.001, high: 1.234, confidence: 0.95, p: 0.01 },
+            noise: Noise { between: None, within: None, smallest: None, starts_for_tenth: None },
+            p_adjusted: 0.021,
+            verdict: Verdict::Undecided,
+            paths: Vec::new(),
+            only_first: Vec::new(),
+            only_other: vec!["mul_mat_q_stream_k_fixup<Q4_K,128,false>".into()],
+        };
+        let lengths = [one(What::Prompt), one(What::Decode)];
+        for lang in [Lang::new("en"), Lang::new("ja")] {
+            let shown = compared(&lengths, &lang).without("differs").fitted(Some(80), &[]);
+            assert!(shown.lines().all(|line| line.width() <= 80), "{shown}");
+            assert!(shown.contains("12345.67") && shown.contains("13000.34)") && shown.contains("0.021"), "{shown}");
+        }
+        assert_eq!(differs(&lengths[0]), ["+mul_mat_q_stream_k_fixup<Q4_K,128,false>"]);
+    }
 }

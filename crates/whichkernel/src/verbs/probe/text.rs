@@ -60,7 +60,7 @@ fn rests_on(answer: &Answer, lang: &Lang) -> String {
         let _ = writeln!(out, "{}", lang.text(&format!("probe-open-{why}")));
     }
     if zones(answer).any(|zone| zone.path.is_some() && zone.rung == Rung::Declared) {
-        let rules = [("rules", answer.server.rules.join(", ").into())];
+        let rules = [("rules", lang.list(&answer.server.rules).into())];
         let exact = if answer.server.rules_exact { "probe-rules-exact" } else { "probe-rules-around" };
         let which = if answer.server.rules_older { "probe-rules-older" } else { exact };
         let _ = writeln!(out, "{}", lang.text_with(which, &rules));
@@ -117,7 +117,7 @@ fn launched(answer: &Answer, lang: &Lang) -> Option<Table> {
             words.push(format!("+{}", list.len() - NAMED));
         }
         let all: u64 = launches.iter().map(|launch| launch.launches).sum();
-        out.row([probe.name.clone(), all.to_string(), words.join(", ")]);
+        out.row([probe.name.clone(), all.to_string(), lang.list(&words)]);
     }
     Some(out)
 }
@@ -145,7 +145,7 @@ fn server(answer: &Answer, lang: &Lang) -> String {
     }
     let types: Vec<String> = server.types.iter().map(|one| format!("{} {}", one.ty, one.tensors)).collect();
     if let (Some(from), false) = (server.types_from, types.is_empty()) {
-        let args = [("types", types.join(", ").into()), ("from", from.into())];
+        let args = [("types", lang.list(&types).into()), ("from", from.into())];
         let _ = writeln!(out, "{}", lang.text_with("probe-types", &args));
     }
     if let Some(level) = &server.quantization {

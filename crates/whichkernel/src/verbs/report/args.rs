@@ -9,7 +9,8 @@ pub struct Args {
     #[command(subcommand)]
     pub what: Option<What>,
 
-    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine's, if `investigate` has written it]
+    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: the file that
+    /// `investigate` wrote for this machine, if any]
     pub file: Option<PathBuf>,
 
     /// The folder to write; an earlier report in it is replaced [default: report]
@@ -20,7 +21,8 @@ pub struct Args {
     #[arg(long)]
     pub single_file: bool,
 
-    /// Write pages for a public website into this folder, without local paths, names of users and machines, and empty pages
+    /// Write pages for a public website into this folder. Local paths and the names of users and machines are replaced,
+    /// and empty pages are left out
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "single_file", "export", "serve", "open"])]
     pub publish: Option<PathBuf>,
 
@@ -32,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "TEXT", requires = "publish")]
     pub note: Option<String>,
 
-    /// With --publish: the address that the folder will have; link previews need it for their picture
+    /// With --publish: the URL at which the folder will be published; link previews need it for their image
     #[arg(long, value_name = "URL", requires = "publish")]
     pub url: Option<String>,
 
@@ -47,7 +49,8 @@ pub struct Args {
     #[command(flatten)]
     pub given: Given,
 
-    /// Serve the pages on loopback until interrupted, updated with every new record; only the printed address gives access
+    /// Serve the pages on the loopback interface until interrupted, and update them with every new record; only the
+    /// printed address gives access
     #[arg(long, conflicts_with_all = ["single_file", "export", "out"])]
     pub serve: bool,
 

@@ -26,7 +26,7 @@ pub fn run(args: &Args, dir: &Path, investigation: Investigation, context: &Cont
     let after = Gathered::for_strangers(replaced, &copy);
     let grades =
         |gathered: &Gathered| -> Vec<_> { gathered.graded.readings.iter().map(|one| one.grade.name()).collect() };
-    // A name that a claim depends on, or evidence that isn't text: the published grade is then another one.
+    // A grade changes if the claim depends on a replaced name, or on evidence that isn't text.
     let changed = grades(&before).into_iter().zip(grades(&after)).filter(|(before, after)| before != after).count();
     let own = |text: &Option<String>| text.as_ref().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let publication = Publication { title: own(&args.title), note: own(&args.note), url: args.url.clone() };

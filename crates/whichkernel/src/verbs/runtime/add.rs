@@ -8,10 +8,10 @@ use std::{cell::Cell, path::PathBuf, process::ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A directory (linked in place), or archives: Debian packages, tar (plain, gz, xz, zst), zip
+    /// A directory, which is used in place, or archives: Debian packages, tar (plain, gz, xz, zst), zip
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Name in the cache [default: from the path]
+    /// Name in the cache [default: derived from the path]
     #[arg(long)]
     name: Option<String>,
     /// Unpack only these targets' kernel libraries, e.g. gfx1100,gfx900 [default: all]

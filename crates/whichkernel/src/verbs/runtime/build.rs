@@ -26,7 +26,8 @@ pub struct Args {
     #[arg(long, value_name = "GPU")]
     gpu: String,
 
-    /// Only source files whose names begin with one of these; the partial library is for inspect and isa
+    /// Compile only source files whose names begin with one of these; the partial library is for `inspect` and `isa`
+    /// only
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -34,7 +35,7 @@ pub struct Args {
     #[arg(long = "define", short = 'D', value_name = "NAME")]
     defines: Vec<String>,
 
-    /// Source files compiled in parallel [default: one per CPU]
+    /// Number of source files to compile in parallel [default: one per CPU]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long)]
     no_tools: bool,
 
-    /// Name in the cache [default: from target and content]
+    /// Name in the cache [default: derived from the target and the content]
     #[arg(long)]
     name: Option<String>,
 
@@ -98,7 +99,7 @@ impl Show for Built {
             ("defines", self.defines.join(" ").into()),
             ("compiler", self.compiler.as_str().into()),
             ("hip", self.headers.as_str().into()),
-            ("tools", self.tools.join(", ").into()),
+            ("tools", context.lang.list(&self.tools).into()),
         ];
         let next = match (self.units < self.all_units, self.tools.is_empty()) {
             (true, _) => "runtime-built-part",

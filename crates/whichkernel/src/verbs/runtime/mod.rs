@@ -23,7 +23,7 @@ enum Command {
     Find(find::Args),
     /// Add a directory (in place) or archives (Ollama release, .deb, .tar.*, .zip) to the cache
     Add(add::Args),
-    /// Fetch a distribution's packages into the cache, without root and without changing the system
+    /// Fetch a distribution's packages into the cache, without root privileges and without changing the system
     Fetch(fetch::Args),
     /// Build ggml's HIP backend for any target with this machine's clang; needs no GPU
     Build(build::Args),

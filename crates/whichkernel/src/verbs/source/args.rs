@@ -33,16 +33,17 @@ pub struct Args {
     #[arg(long)]
     pub record: bool,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
+    /// GPUs: cards (rx-9070-xt, apple-m3-max) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
     #[command(flatten)]
     pub ask: Ask,
 
-    /// The backend whose rules are evaluated: ggml's CUDA and HIP backend, or its Vulkan backend
-    #[arg(long, value_enum, default_value_t)]
-    pub backend: Backend,
+    /// The backend whose rules are evaluated: ggml's CUDA and HIP backend, its Vulkan backend, or its Metal backend [default: metal for Apple GPUs, else
+    /// hip]
+    #[arg(long, value_enum)]
+    pub backend: Option<Backend>,
 
     /// With --backend vulkan: your own card, as a file from `vulkaninfo --json`
     #[arg(long, value_name = "FILE")]
@@ -58,8 +59,8 @@ pub struct Args {
     #[arg(long, value_name = "LIBRARY", conflicts_with_all = ["chain", "no_shape"])]
     pub code: Option<PathBuf>,
 
-    /// With --graph: how to assume that tokens are routed where the host sorts them by expert. `even` uses the next experts in turn, `first` always the
-    /// first ones. Overrides the routing recorded in the graph file
+    /// With --graph: the routing to assume where the host sorts tokens by expert. `even` uses the next experts in turn,
+    /// and `first` always uses the first ones. Overrides the routing recorded in the graph file
     #[arg(long, value_enum, requires = "graph")]
     pub routing: Option<Routing>,
 
@@ -77,11 +78,11 @@ pub struct Args {
     pub format: Format,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Backend {
-    #[default]
     Hip,
     Vulkan,
+    Metal,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

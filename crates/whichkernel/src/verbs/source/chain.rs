@@ -1,5 +1,6 @@
 //! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
 
+use crate::asked::gemm::in_source;
 use crate::asked::record_declared;
 use crate::asked::tree::tell_skipped;
 use crate::asked::tree_record::USUAL_ROUTES;
@@ -9,7 +10,7 @@ use callchain::{Chain, ChainStep, Chains, CodeLocation, Fact, File, Subject};
 use evidence::{Conclusion, Word};
 use report::{Column, Table, conclusion_text};
 use say::bail;
-use source::Tree;
+use source::{Survey, Tree};
 use std::process::ExitCode;
 
 /// Follows `route` (or the first usual one that the tree serves) through all trees together.
@@ -51,7 +52,7 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> say::Result
     let plain = |plain| match plain {
         Plain::Csv => steps_table(&chains, context).csv(),
         Plain::Md => markdown(route, &chains, &facts, context),
-        Plain::Text => text(route, &chains, &facts, context),
+        Plain::Text => text(route, &chains, &facts, context) + &blas_kernels(trees, args, context),
     };
     context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     Ok(ExitCode::SUCCESS)
@@ -191,6 +192,21 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
     }
     out.push_str(&format!("\n{}\n", lang.text("chain-cannot-show")));
     out
+}
+
+/// With --gpu: the products that the tree passes to BLAS on this card, and rocBLAS' kernels for them.
+fn blas_kernels(trees: &[Tree], args: &super::Args, context: &Context) -> String {
+    let [gpu] = args.gpu.as_slice() else { return String::new() };
+    let mut ask = args.ask.clone();
+    if ask.types.is_empty() {
+        ask.types.push("F16".to_owned());
+    }
+    ask.columns.get_or_insert_with(|| "512".to_owned());
+    let survey = trees.iter().find_map(|tree| {
+        let overrides = ask.overrides().ok()?;
+        Survey::run(tree, ask.question(&args.gpu).ok()?, &overrides).ok()
+    });
+    survey.map_or_else(String::new, |survey| in_source(&survey, gpu, context))
 }
 
 /// Whether a branch ends in a matrix product of hipBLAS: the chain continues in the catalog of rocBLAS.

@@ -67,6 +67,10 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             Some(Routing::Even) => "source-graph-routing-even",
             Some(Routing::First) => "source-graph-routing-first",
         });
+        let (nodes, memory) = match answer.is_of_tree() {
+            true => ("source-graph-nodes-tree", "source-graph-memory-tree"),
+            false => (nodes, memory),
+        };
         for key in [nodes, memory].into_iter().chain(routing) {
             tell(format_args!("{}", context.lang.text(key)));
         }

@@ -1,5 +1,6 @@
 //! `source TREE`: which path, tile and kernel the tree's dispatch code chooses, and why.
 
+use crate::asked::gemm::in_source;
 use crate::asked::record_declared;
 use crate::asked::tree::{notes, tell_skipped};
 use crate::context::{Context, Format};
@@ -22,7 +23,7 @@ const HEAP: usize = 64 << 20;
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     sys::heap::in_large_pages(HEAP);
     let mut question = args.ask.question(&args.gpu)?;
-    // Rows for single counts: nothing between them is shown.
+    // Rows are for single counts, so counts between them are not shown.
     question.points = args.format == Format::Csv && !args.thresholds && !args.record;
     let mut overrides = args.ask.overrides()?;
     if let Some(library) = &args.code {
@@ -45,7 +46,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<Ex
         (Plain::Md, true) => thresholds(&survey, context).markdown(),
         (Plain::Text, true) => thresholds(&survey, context).text(context.width),
         (Plain::Md, false) => table(&survey, context).markdown(),
-        (Plain::Text, false) => text(&survey, context),
+        (Plain::Text, false) => text(&survey, &args.gpu, context),
     };
     context.emit_as(args.format, || survey.declared(tree), |format| Ok(plain(format)))?;
     // The process ends here: freeing the memory piece by piece would take a fifteenth of its time.
@@ -222,8 +223,11 @@ fn open_shapes(survey: &Survey<'_>, context: &Context) -> String {
 }
 
 /// For few questions the reasons are shown, for many a table.
-fn text(survey: &Survey<'_>, context: &Context) -> String {
+fn text(survey: &Survey<'_>, gpus: &[String], context: &Context) -> String {
     let mut out = table(survey, context).text(context.width);
+    if let [gpu] = gpus {
+        out += &in_source(survey, gpu, context);
+    }
     let open = open_shapes(survey, context);
     if !open.is_empty() {
         let _ = write!(out, "\n{open}");

@@ -131,7 +131,7 @@ pub fn window(args: &Args) -> String {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, Message> {
+pub fn duration(text: &str) -> Result<Duration, Message> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let number: f64 = number.parse().map_err(|_| say!("command-no-time", text))?;

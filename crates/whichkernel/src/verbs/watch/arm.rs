@@ -1,4 +1,4 @@
-//! `watch arm` and `watch disarm`: the privileged step, and its undoing.
+//! `watch arm` creates probes with root's permissions; `watch disarm` removes them.
 
 use crate::context::Context;
 use say::ensure;
@@ -13,7 +13,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// The runtimes loaded by this process
+    /// Use the runtimes that this process has loaded
     #[arg(long, value_name = "N")]
     pub pid: Option<u32>,
 }

@@ -113,7 +113,7 @@ fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, 
 /// An observer that can count the program's launches without the observer under test; None if there is none.
 fn counter(how: How) -> Option<(How, &'static str)> {
     match how {
-        // Besides this, only probes can count dispatches through Vulkan.
+        // Only probes can count Vulkan dispatches without the layer.
         How::Preload | How::Layer => Watcher::ready(Options::default()).is_ok().then_some((How::Uprobe, "uprobe")),
         How::Uprobe | How::Perf | How::Logs => Some((How::Preload, "preload")),
     }

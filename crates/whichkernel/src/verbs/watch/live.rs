@@ -42,7 +42,7 @@ pub fn run(
         let news = source.news();
         let alarms = tally.fallback.news(started.elapsed());
         if let Some(view) = &mut view {
-            // The view shows both, and the summary repeats the fallbacks.
+            // The view shows news and alarms; the summary repeats the fallbacks.
             if view.update(source, tally, gatherer, started.elapsed())? {
                 lines.tell_pages(tally, started.elapsed());
                 gatherer.look();

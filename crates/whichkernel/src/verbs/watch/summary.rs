@@ -83,7 +83,7 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
     if !rejected.is_empty() {
         line("watch-rejected", &[("list", rejected.join(", "))]);
     }
-    // The number of known losses is not the total number of losses.
+    // There may be more losses than the known ones.
     let lost = match account.whole() {
         true => tally.lost.to_string(),
         false => lang.text_with("watch-lost-least", &[("count", tally.lost.to_string().into())]),

@@ -73,7 +73,7 @@ pub fn told(args: &Args, context: &Context) -> say::Result<Vec<String>> {
     let pids = pids(args)?;
     let name = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
     let list: Vec<String> = pids.iter().map(|pid| format!("{} ({pid})", name(pid))).collect();
-    let mut lines = vec![lang.text_with("watch-armed-on", &[("list", list.join(", ").into())])];
+    let mut lines = vec![lang.text_with("watch-armed-on", &[("list", lang.list(&list).into())])];
     let open = |pid: &u32| !uprobe::runtimes_of(*pid).is_empty();
     if !server::claims::tree(pids).iter().any(open) {
         lines.push(lang.text("watch-no-runtime"));

@@ -1,4 +1,4 @@
-//! The live view: a screen, what its keys chose, and the facts that threads read for it.
+//! The live view: the screen, the user's selections, and facts that background threads read.
 
 use super::claims::Judged;
 use super::view_facts::{About, comm, detail, read};
@@ -65,7 +65,7 @@ impl<'c> LiveView<'c> {
         })
     }
 
-    /// Once a second: the counts, and what the threads have read. Returns whether it was time.
+    /// Once a second, takes over the counts and the facts that the threads have read. Returns whether it did.
     pub fn update(
         &mut self,
         source: &dyn Source,
@@ -86,7 +86,8 @@ impl<'c> LiveView<'c> {
         Ok(true)
     }
 
-    /// Launches cannot be seen: shows why, and what is known without them, until a key or a signal.
+    /// Shows why launches cannot be seen, and the facts that do not depend on launches, until a key is pressed or a
+    /// signal arrives.
     pub fn blind(mut self, why: &say::Error, gatherer: &mut Gatherer) -> say::Result<()> {
         let lang = &self.context.lang;
         let text = lang.text_with("live-no-rights", &[("why", crate::context::said(why, lang).into())]);
@@ -142,7 +143,7 @@ impl<'c> LiveView<'c> {
 
     fn read_facts(&mut self, pids: &[u32]) {
         if let Some(facts) = self.reading.as_ref().and_then(|reading| reading.try_recv().ok()) {
-            // A process that has ended keeps what was known of it.
+            // The known facts about a process are kept after it has ended.
             self.facts.extend(facts.into_iter().filter(|(_, about)| !about.name.is_empty()));
             self.reading = None;
             self.details.clear();
@@ -203,7 +204,7 @@ impl<'c> LiveView<'c> {
                 Act::Save => self.save()?,
             }
         }
-        // A kernel whose code is being read is drawn as soon as it is known.
+        // Redraws as soon as the code of the opened kernel has been read.
         if any || (self.view.is_open() && self.detailing.is_some()) {
             self.draw()?;
         }

@@ -23,7 +23,7 @@ use why::{Facts, Speed};
 /// The width for which a limit lists its inputs.
 const WIDE: usize = 120;
 
-/// What is known of one process.
+/// The known facts about one process.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     pub name: String,
@@ -35,7 +35,7 @@ pub struct About {
     pub vram: Option<(u64, u64)>,
     /// `gfx1100`, from the card or from the process's log.
     target: Option<String>,
-    /// For the rules of another type than the model's.
+    /// Used to look up the rules for a type other than the model's.
     facts: Facts,
     build: Option<llama_build::Build>,
 }
@@ -52,7 +52,7 @@ fn about(pid: u32, host: &Host, found: &doctor::Facts, claims: &Claims, lang: &L
     let mut log = Stage::default();
     written(&family).iter().flat_map(|text| text.lines()).for_each(|line| log.line(line));
     let role = found.servers.running.iter().find(|process| family.contains(&process.pid)).map(|process| process.role);
-    // Without a request, the version of Ollama is unknown, and the log names the build of its runner.
+    // Without a request, Ollama's version is unknown, but the log names the build of its runner.
     let kind = match role {
         Some(Role::LlamaServer | Role::OllamaServer | Role::OllamaRunner) => Kind::LlamaServer,
         Some(Role::VllmServer | Role::VllmEngine) => Kind::Vllm,
@@ -86,7 +86,7 @@ fn about(pid: u32, host: &Host, found: &doctor::Facts, claims: &Claims, lang: &L
 
 /// The decode limit and its inputs, or why there is none.
 fn limit(facts: &Facts, lang: &Lang) -> (Option<f64>, String) {
-    // Without a card in use, a limit of the CPU would be beside launches on a GPU.
+    // If the server uses no card, the CPU's limit would be shown next to launches on a GPU.
     let no_card = || say!("why-missing-card");
     let speed: Option<Speed> =
         why::speed::speeds(facts, [None, None]).into_iter().next().filter(|_| facts.used.is_some());
@@ -133,7 +133,7 @@ fn code(row: &Row, pid: u32, target: Option<&str>, lang: &Lang) -> Result<(Messa
     }
     let Some(target) = target else { return Err(say!("live-code-no-target")) };
     let unread = |why: Message| say!("live-code-unread", why);
-    // The path is the process's own: it may have another root and other mounts.
+    // The path is valid inside the process, which may have another root and other mounts.
     let reached = uprobe::mapped(pid, &row.file);
     let path = reached.as_ref().map_or_else(|| PathBuf::from(&row.file), uprobe::Reached::path);
     let file = File::open(&path).map_err(|why| unread(why.message()))?;

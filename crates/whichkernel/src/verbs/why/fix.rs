@@ -30,7 +30,7 @@ pub const WITH: &str = "with";
 /// How the server is stopped, started and changed.
 pub enum Control {
     Process(Running),
-    /// With the content of the drop-in of an earlier fix.
+    /// A service, with the content of the drop-in of an earlier fix.
     Service(Box<Service>, Option<String>),
 }
 
@@ -246,7 +246,7 @@ fn measured(
     if compared.is_empty() { Err(say!("why-run-none")) } else { Ok(compared) }
 }
 
-/// Tokens per second of every start: by the median of its requests.
+/// Tokens per second of each start, computed from the median of its requests.
 fn rates(lane: &lanes::Ran, length: &lanes::Compared) -> Vec<f64> {
     let tokens = if length.what == What::Decode { 1 } else { length.asked };
     let times = lane.starts.iter().flat_map(|start| &start.times);

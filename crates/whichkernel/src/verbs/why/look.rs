@@ -10,10 +10,8 @@ use probe::live::{Live, Session};
 use say::{Message, Say as _, say};
 use server::{Counters, Identity};
 use std::time::Duration;
-use why::{ANSWER, Answer, Asked, Facts, Now, PROMPT};
+use why::{ANSWER, Answer, Asked, Facts, Now, PROMPT, RUNS};
 
-/// The number of requests.
-const RUNS: u64 = 3;
 /// The length of an answer that no server cuts off.
 const SHORT: u64 = 16;
 
@@ -107,10 +105,13 @@ fn measure(
     let asked = || run.every.iter().filter(|probe| probe.asked == Some(prompt));
     let decode: Vec<f64> = asked().filter_map(probe::Probe::decode_per_second).collect();
     let prefill: Vec<f64> = asked().filter_map(probe::Probe::prompt_per_second).collect();
-    match ([Now::of(&decode), Now::of(&prefill)], run.ended, run.answer.failed.first()) {
-        ([None, None], Some(ended), _) => Err(ended.message()),
-        ([None, None], None, Some(failure)) => Err(failure.why.clone()),
-        ([None, None], None, None) => Err(say!("why-run-none")),
-        (now, ..) => Ok((now, Asked { prompt, answer })),
-    }
+    let now = [Now::of(&decode), Now::of(&prefill)];
+    let reason = run.ended.map(|ended| ended.message());
+    let reason = reason.or_else(|| run.answer.failed.first().map(|failure| failure.why.clone()));
+    // If the phases have different numbers, the smaller one counts.
+    let Some(answered) = now.iter().flatten().map(|now| now.runs).min() else {
+        return Err(reason.unwrap_or_else(|| say!("why-run-none")));
+    };
+    let failed = reason.filter(|_| answered < RUNS);
+    Ok((now, Asked { prompt, answer, requests: RUNS, answered, failed }))
 }

@@ -12,10 +12,14 @@ use crate::asked::why::kernel_census;
 use crate::asked::why::server_facts::named;
 use crate::context::Context;
 pub use args::Args;
+use evidence::{Glance, Rung};
+use ledger::Reader;
 use look::Looked;
 use say::shell::CommandLine;
 use say::{Context as _, bail, ensure, say};
+use std::path::Path;
 use std::process::ExitCode;
+use why::dry_run::{DryRun, TOPICS};
 use why::gather;
 
 impl Args {
@@ -69,14 +73,37 @@ fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut facts = gather::expected(&header, &name, why::Card { code, ..card });
     kernel_census::count(&mut facts, context);
     let mut answer = why::Answer::of(&facts, [None, None], None);
-    // With a library for AMD's cards, the model can be run without the card.
-    let card = facts.card().filter(|card| card.code.is_some()).and_then(|card| card.limits.as_ref());
-    if let Some(limits) = card.filter(|limits| limits.target.starts_with("gfx")) {
-        let words = [limits.card.clone(), path.display().to_string()];
-        answer.next = Some(CommandLine::new("whichkernel dryrun --gpu {} --model {}", words).into());
+    let card = facts.card().and_then(|card| card.limits.as_ref()).map(|limits| limits.card.clone());
+    let kind = facts.model.as_ref().and_then(|model| model.main_type.clone());
+    if let Some((card, kind)) = card.zip(kind) {
+        answer.dry_run = recorded(&card, &kind, path, facts.rules.as_ref(), context)?;
+        let other = answer.dry_run.as_ref().is_none_or(|run| !run.same_model);
+        // The stand-in needs a profile; cards that are known by their limits only have none.
+        if other && gpu::find(&card).is_ok() {
+            let words = [card, path.display().to_string()];
+            answer.next = Some(CommandLine::new("whichkernel dryrun --gpu {} --model {} --record", words).into());
+        }
     }
     context.emit(args.format, &answer)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The dry run in the ledger that selected kernels for this card and type, the model's own one if there is one.
+fn recorded(
+    card: &str,
+    kind: &str,
+    model: &Path,
+    rules: Option<&why::Rules>,
+    context: &Context,
+) -> say::Result<Option<DryRun>> {
+    let reader = Reader::open(&context.ledger)?;
+    let wanted = |glance: &Glance<'_>| {
+        glance.rung == Rung::Selected
+            && glance.saw().is_some_and(|saw| TOPICS.contains(&&*saw.topic) && saw.about.get("type") == Some(kind))
+    };
+    let observations = if reader.exists() { reader.observations_where(wanted)? } else { Vec::new() };
+    let file = model.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(DryRun::of(&observations, card, kind, &file, rules))
 }
 
 /// A HIP backend of ggml on this machine, installed or in the cache, and the targets that it has code for.

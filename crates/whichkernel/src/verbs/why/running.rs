@@ -14,7 +14,7 @@ use why::Change;
 /// A setting with which to start the server.
 #[derive(Debug)]
 pub enum Setting {
-    /// An option in one of its names; None removes it.
+    /// An option, with all of its names; the value None removes it.
     Option {
         names: Vec<String>,
         value: Option<String>,
@@ -102,7 +102,7 @@ impl Running {
         Ok(Running { pid, program, words, variables, directory, log })
     }
 
-    /// The value that the change replaces; None where there was none.
+    /// The value that the change replaces; None if the setting was not there.
     pub fn before(&self, change: &Change) -> Option<String> {
         match change {
             Change::Option { names, .. } => option(&self.words, names).map(|value| value.to_string()),
@@ -208,7 +208,7 @@ fn user_name(id: u32) -> String {
     name.unwrap_or_else(|| format!("#{id}"))
 }
 
-/// When it was started, in the kernel's ticks: another process with the same number has another.
+/// The start time in the kernel's ticks, which distinguishes it from a later process with the same PID.
 pub fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()

@@ -1,4 +1,4 @@
-//! A server that systemd runs: restarted through a temporary drop-in for a measurement, and changed by one that stays.
+//! A server that systemd runs: a temporary drop-in restarts it for a measurement, and a permanent one keeps a fix.
 //!
 //! Every start is systemd's own, so that the user, the limits and the sandbox of the service apply. The temporary file is in the
 //! runtime directory: a reboot removes it, even if we were killed.
@@ -17,7 +17,7 @@ use sys::http::Address;
 use why::facts::Unit;
 use why::fixes::{DROP_IN, environment_line, exec_lines};
 
-/// After the file of a kept fix, whose settings it replaces.
+/// Its name sorts after the file of a kept fix, so its settings take precedence.
 const MEASURE: &str = "60-whichkernel-measure.conf";
 const MOST: u64 = 1 << 20;
 
@@ -26,14 +26,14 @@ const MOST: u64 = 1 << 20;
 pub struct Service {
     pub systemd: Systemd,
     running: Running,
-    /// The directories of drop-ins: one that stays, one until the next boot.
+    /// The drop-in directories: a permanent one, and one that lasts until the next boot.
     lasting: PathBuf,
     fleeting: PathBuf,
     /// Whether `ExecStart` has a prefix that a copy of the process's command line would lose.
     prefixed: bool,
 }
 
-/// The server's process as a drop-in makes it; `variables` are those that the drop-in sets.
+/// The server's process as a drop-in changes it; `variables` are those that the drop-in sets.
 struct Wanted {
     words: Vec<String>,
     variables: Vec<(String, String)>,
@@ -114,14 +114,14 @@ impl Service {
         Ok(lines)
     }
 
-    /// Whether the process has what a drop-in sets; None before it runs the server's program.
+    /// Whether the process has the settings of a drop-in; None until it runs the server's program.
     fn holds(&self, wanted: &Wanted, pid: u32) -> Option<bool> {
         let now = Running::any(pid).ok().filter(|now| now.program() == self.running.program())?;
         let set = |(name, value): &(String, String)| now.variable(name) == Some(value.as_str());
         Some(now.words() == wanted.words && wanted.variables.iter().all(set))
     }
 
-    /// Writes the drop-in that stays, after the lines of an earlier fix, and restarts the service with it.
+    /// Writes the permanent drop-in, after the lines of an earlier fix, and restarts the service with it.
     pub fn keep(&self, setting: &Setting, before: Option<&str>, at: &Endpoint) -> Result<u32, Message> {
         let head = before.map_or_else(|| "[Service]\n".to_owned(), str::to_owned);
         let wanted = self.wanted(Some(setting), None);
@@ -142,7 +142,7 @@ impl Service {
         files::replace(path, Access::Public, content).map_err(about)
     }
 
-    /// Puts a file of ours into the given state; None removes it, and its directory if it is empty then.
+    /// Gives one of our files this content. None removes the file, and its directory if that is then empty.
     pub fn place(path: &Path, content: Option<&str>) -> Result<(), Message> {
         match content {
             Some(content) => Self::write(path, content),
@@ -160,7 +160,7 @@ impl Service {
         }
     }
 
-    /// Ends a measurement: its file is removed. The service still runs with it until it is restarted.
+    /// Ends a measurement by removing its file. The service keeps the settings until it is restarted.
     pub fn tidy(&self) -> Result<(), Message> {
         Self::place(&self.fleeting.join(MEASURE), None)
     }
@@ -217,7 +217,7 @@ impl Served for Restarted {
     }
 }
 
-/// What a drop-in of ours contains now; None if there is none.
+/// The current content of one of our drop-ins; None if there is none.
 pub fn present(path: &Path) -> Option<String> {
     sys::regular_file::text(path, MOST).ok()
 }

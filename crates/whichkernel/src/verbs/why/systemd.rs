@@ -1,4 +1,4 @@
-//! A service of systemd: what it says about it, and how to restart it.
+//! A systemd service: its properties as systemd reports them, and how to restart it.
 
 use say::{Message, Say as _, bail, say};
 use server::{Endpoint, request};
@@ -30,7 +30,8 @@ impl Systemd {
         let mut line = sys::program::command("systemctl").map_err(|error| failed(error.message()))?;
         if self.unit.of_user {
             line.arg("--user");
-            // Root's programs get a clean environment, but the manager of a user is found by these.
+            // Programs that root starts get a clean environment, but these variables are needed to reach a user's
+            // service manager.
             for name in ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"] {
                 if let Some(value) = std::env::var_os(name) {
                     line.env(name, value);
@@ -53,12 +54,12 @@ impl Systemd {
         Ok(text.lines().filter_map(pair).collect())
     }
 
-    /// Restarts the service with the files that are there, and waits until it answers; returns its process.
-    /// `holds`: whether a process has the wanted settings, which EnvironmentFile= or a later drop-in can overrule.
+    /// Restarts the service with the current drop-ins, and waits until it answers; returns its process. `holds` tells
+    /// whether a process has the wanted settings, which EnvironmentFile= or a later drop-in can override.
     pub fn restart(&self, at: &Endpoint, holds: &dyn Fn(u32) -> Option<bool>) -> Result<u32, Message> {
         let name = self.unit.name.as_str();
         self.systemctl(&["daemon-reload"])?;
-        // Otherwise systemd refuses the sixth start within ten seconds.
+        // Without this reset, systemd refuses the sixth start within ten seconds.
         let _ = self.systemctl(&["reset-failed", "--", name]);
         self.systemctl(&["restart", "--", name])?;
         let (begun, mut looked) = (Instant::now(), Instant::now());
@@ -89,7 +90,7 @@ impl Systemd {
         say!("why-fix-service-overruled", unit = self.unit.name)
     }
 
-    /// What systemd says about a service that did not stay.
+    /// systemd's report about a service that did not keep running.
     fn ended(&self) -> Message {
         let shown = self.show(&["ActiveState", "SubState", "Result", "ExecMainStatus"]).unwrap_or_default();
         let said: Vec<String> = shown.iter().map(|(key, value)| format!("{key}={value}")).collect();

@@ -21,11 +21,11 @@ use sys::unix::MetadataExt as _;
 use why::fix_run::{Outcome, State};
 use why::{Change, FixRun};
 
-/// A fix that is in force. Beside the ledger, readable by this user only.
+/// A fix that is in force. Stored next to the ledger, readable only by this user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     n: usize,
-    /// The server that it was started with, and when: another process may get its number.
+    /// The server that was started with the fix, and its start time, because another process may get its PID.
     pid: u32,
     started: u64,
     url: String,
@@ -46,13 +46,13 @@ struct KeptFile {
     unit: String,
     of_user: bool,
     path: PathBuf,
-    /// What the fix wrote, and what was there before.
+    /// The content that the fix wrote, and the content before the fix.
     content: String,
     before: Option<String>,
 }
 
 impl Kept {
-    /// The file or the process is still as the fix left it.
+    /// Whether the file or the process is still as the fix left it.
     fn in_force(&self) -> bool {
         match &self.service {
             Some(file) => present(&file.path).as_ref() == Some(&file.content),
@@ -67,7 +67,7 @@ fn place(context: &Context) -> PathBuf {
     context.ledger.join("fixes.json")
 }
 
-/// Only a list that this user wrote: root must not restore what another user made up.
+/// Accepts only a list that this user wrote, so that root never restores data that another user made up.
 fn all(context: &Context) -> Vec<Kept> {
     let owner = std::fs::symlink_metadata(place(context)).map(|meta| meta.uid()).ok();
     if owner != Some(sys::host::user()) {
@@ -100,13 +100,13 @@ pub fn keep(run: &FixRun, control: &Control, change: &Change, at: &Endpoint, con
         }
     };
     let (old, url, time, new) = (running.before(change), at.to.url(), ledger::now(), new.clone());
-    // A fix below another one in the same file is in force as well, though the file has changed.
+    // A fix is still in force if a later fix extended the same file, although the file has changed.
     let below = |other: &Kept| match (&other.service, &service) {
         (Some(file), Some(own)) => file.path == own.path && own.before.as_ref() == Some(&file.content),
         _ => false,
     };
     let mut list: Vec<Kept> = all(context).into_iter().filter(|other| other.in_force() || below(other)).collect();
-    // The numbers of causes begin at 1 in every answer, so an earlier fix may have this one.
+    // Causes are numbered from 1 in every answer, so a kept fix may already have this number.
     let taken = |n: usize| list.iter().any(|other| other.n == n);
     let n = if taken(run.n) { list.iter().map(|other| other.n).max().unwrap_or(0) + 1 } else { run.n };
     list.push(Kept { n, pid, started: began, url, time, names, variable, old, new, service });

@@ -426,7 +426,7 @@ fn hostile_settings(bench: &Bench) -> anyhow::Result<Outcome> {
     fs::write(repo.join(".git/config"), config)?;
     fs::write(repo.join(".git/info/attributes"), "* diff=x filter=x\n")?;
     for entry in files_below(&repo.join(".git/objects"))? {
-        // The content of the one file, which is served only on request.
+        // Finds the content of the only file, which is served only on request.
         let id = entry.strip_prefix(repo.join(".git/objects"))?.to_string_lossy().replace('/', "");
         let kind = Command::new("git")
             .arg("--git-dir")

@@ -39,9 +39,9 @@ impl Api {
 /// How the program makes the unusual launches.
 #[derive(Clone, Copy)]
 enum Means {
-    /// The program's own mode.
+    /// A mode of the program itself.
     Itself(&'static str),
-    /// A mode with the library that launches.
+    /// A mode of the program with a library that launches.
     Plugin(&'static str),
     /// A mode with the runtime, or with a second library that has the same functions.
     Runtime(&'static str),

@@ -282,7 +282,7 @@ fn empty(bench: &Bench) -> anyhow::Result<Outcome> {
     let first = page(bench, "libraries.html")?;
     let other = |name: &str| fs::read_to_string(bench.dir.join("pages").join(name));
     let text = first + &other("observers.html")? + &other("sources.html")?;
-    let wrong = ["with an observed launch", "No attempt failed", "No observation contradicts"];
+    let wrong = ["have an observed launch", "No attempt failed", "No observation contradicts"];
     let wrong: Vec<&str> = wrong.into_iter().filter(|sentence| text.contains(sentence)).collect();
     Ok(equal(
         "no general statement",
@@ -301,7 +301,7 @@ fn none_loaded(bench: &Bench) -> anyhow::Result<Outcome> {
     let text = answer?;
     Ok(equal(
         "no general statement",
-        if text.contains("with an observed launch") { "all launch" } else { "no general statement" },
+        if text.contains("have an observed launch") { "all launch" } else { "no general statement" },
     ))
 }
 

@@ -63,13 +63,13 @@ struct Cover {
 
 impl Cover {
     /// - `lost` above zero, or no number at all, covers any deficit;
-    /// - `unknown_replays` covers what graphs launched;
-    /// - a gap that leaves launches open covers single launches, and no replays: that something was late does not say that graphs are not
-    ///   multiplied out;
+    /// - `unknown_replays` covers launches by graphs;
+    /// - a gap that leaves launches open covers single launches but not replays, because a late probe does not explain
+    ///   replays that were not expanded;
     /// - a gap that leaves graphs open covers replays, and launches that were counted though they were only captured;
     /// - a gap that leaves calls open, or that names a BLAS library, covers calls.
     ///
-    /// Names, arguments, order, acceptance and the canary say nothing about how many there were.
+    /// Gaps about names, arguments, order, acceptance and the canary do not affect the number of launches.
     fn of(report: &Value) -> Cover {
         let mut cover = Cover { lost: false, replays: false, launches: None, graphs: None, calls: None };
         cover.lost = report["lost"].as_u64() != Some(0);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_covers_a_difference_and_what_does_not() {
-        let late = "the first moments of libamdhip64.so.6";
+        let late = "the first calls through libamdhip64.so.6";
         let verdict = |report: &Value, count: &Count| match compare(report, count) {
             Verdict::Equal => "equal",
             Verdict::Said(_) => "said",
@@ -190,7 +190,7 @@ mod tests {
             ("silent", report(21, json!(0), 0, 0, late), truth(20, 0, 0)),
             ("silent", report(19, json!(0), 0, 0, "acceptance of 3 of 20 launches"), truth(20, 0, 0)),
             ("silent", report(0, json!(0), 0, 0, late), truth(0, 0, 20)),
-            ("said", report(0, json!(0), 0, 0, "the first moments of librocblas.so.4"), truth(0, 0, 20)),
+            ("said", report(0, json!(0), 0, 0, "the first calls of librocblas.so.4"), truth(0, 0, 20)),
             ("silent", report(0, json!(1), 0, 21, ""), truth(0, 0, 20)),
         ] {
             assert_eq!(verdict(&said, &count), expected, "{said:#}");

@@ -25,7 +25,7 @@ pub enum Build {
 pub enum Lies {
     /// A directory that is named only on the command line.
     Told,
-    /// In LD_LIBRARY_PATH, opened by its name.
+    /// The runtime is in LD_LIBRARY_PATH and is opened by its name.
     ByName,
     /// In a directory and under a file name that cannot be guessed; its SONAME is right. The program computes the copy's path
     /// from a part that its command line does not contain.

@@ -152,7 +152,7 @@ fn attached(yard: &Yard, start: &Start, place: &Place, mut tool: Command) -> any
     lines.read_line(&mut ready)?;
     anyhow::ensure!(ready == "ready\n", "{:?} did not come to its start", start.words);
     let mut tool = tool.args(["--how", "uprobe", "--pid", &program.id().to_string()]).spawn()?;
-    // It reports when the probes are in place.
+    // The tool reports when the probes are in place.
     let until = Instant::now() + PATIENCE;
     let watching = || std::fs::read_to_string(&place.messages).is_ok_and(|text| text.contains("Watching"));
     while !watching() && tool.try_wait()?.is_none() && Instant::now() < until {

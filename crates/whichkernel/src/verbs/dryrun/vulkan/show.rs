@@ -85,7 +85,7 @@ impl Show for VulkanSelection {
             say(lang.text_with("dryrun-vulkan-refused", &[("count", self.refused.into())]));
         }
         if !self.gaps.is_empty() {
-            say(lang.text_with("dryrun-vulkan-gaps", &[("list", self.gaps.join(", ").into())]));
+            say(lang.text_with("dryrun-vulkan-gaps", &[("list", lang.list(&self.gaps).into())]));
         }
         match (self.exit, self.signal) {
             (_, Some(signal)) => say(lang.text_with("dryrun-killed", &[("signal", signal.to_string().into())])),

@@ -8,7 +8,7 @@ use say::Context as _;
 use std::collections::BTreeMap;
 use tensile::select::Choice;
 
-/// Answers that are one kernel are recorded; a set, "none" and "not computed" are no fact about a kernel.
+/// Only answers that name one kernel are recorded. A set, "none" and "not computed" are not facts about a kernel.
 pub fn keep(catalog: &Catalog, answered: &[Answered], context: &Context) -> say::Result<()> {
     let time = ledger::now();
     let version = catalog.version_text();

@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME|DIR", conflicts_with = "what_if")]
     pub against: Option<String>,
 
-    /// Also change each input that a choice read, one at a time, and show what changes; takes minutes
+    /// Also change each input that a choice depends on, one at a time, and show the effect; takes minutes
     #[arg(long)]
     pub what_if: bool,
 
@@ -114,7 +114,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(exit(rules.complete()))
 }
 
-/// One input of a case, changed, and what it changes.
+/// One changed input of a case, and its effect.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Tried {
     /// The case's number, from 0.

@@ -70,7 +70,7 @@ fn one(case: &CaseAnswer, title: &str, rules: &Rules, context: &Context) -> Stri
 fn inputs(case: &CaseAnswer, lang: &Lang) -> String {
     let mut parts: Vec<String> = case.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
     if !case.with.is_empty() {
-        parts.push(lang.say(&say!("vllm-installed", names = case.with.join(", "))));
+        parts.push(lang.say(&say!("vllm-installed", names = case.with)));
     }
     if parts.is_empty() { lang.text("vllm-inputs-none") } else { parts.join("; ") }
 }
@@ -103,7 +103,7 @@ fn of_choice(key: &'static str, choice: &Choice, lang: &Lang) -> Vec<(&'static s
         }
     }
     if !names.is_empty() {
-        rows.push(("", lang.say(&say!("vllm-depends", list = names.join(", "))).into()));
+        rows.push(("", lang.say(&say!("vllm-depends", list = names)).into()));
     }
     rows
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use vllm::{At, CaseAnswer, Changed, Outcome, Rules, RulesDiff};
 
-/// The answer, with the effects of changed inputs.
+/// The choices of vLLM's rules, with the effects of changed inputs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WithChanges<'a> {
     #[serde(flatten)]

@@ -1,6 +1,6 @@
 //! One process on one card: the backend is opened once, and every question starts from that state.
 
-use super::dialect::CHOSEN;
+use super::Read;
 use crate::op::{Shape, Stage, missing, set};
 use cxx::Span;
 use cxx::eval::{Machine, MemoryPlace, Moment, Run, Shape as Held, Stop, Ty, Value};
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// A device is opened once; a graph of one node takes far fewer steps.
 const MOST_STEPS: u64 = 60_000_000;
-/// The most unknown conditions of which both branches are run.
+/// The maximum number of unknown conditions for which both branches are run.
 const MOST_UNKNOWN: usize = 4;
 /// The size of each buffer. It fits into the smallest heap of the stored cards.
 const BUFFER: i64 = 1 << 30;
@@ -24,19 +24,20 @@ pub struct Session<'m, 'p> {
     buffers: [MemoryPlace; 2],
     base: i64,
     opened: Moment,
+    traces: bool,
 }
 
 fn unknown(what: &str) -> Stop {
-    Stop::undetermined(Span::default(), say!("source-open-vulkan-step", what))
+    Stop::undetermined(Span::default(), say!("source-open-backend-step", what))
 }
 
 impl<'m, 'p> Session<'m, 'p> {
     /// Registers the backend, opens its first device and allocates two buffers, as a program does.
-    pub fn open(machine: &'m mut Machine<'p>) -> Run<Session<'m, 'p>> {
+    pub fn open(machine: &'m mut Machine<'p>, register: &str, traces: bool) -> Run<Session<'m, 'p>> {
         machine.starting = true;
         machine.most_steps = MOST_STEPS;
         machine.reset(1, 1);
-        let registered = machine.call_by_name("ggml_backend_vk_reg", Vec::new())?;
+        let registered = machine.call_by_name(register, Vec::new())?;
         let device = call(machine, &registered, "get_device", vec![registered.clone(), Value::size(0)])?;
         let backend = call(machine, &device, "init_backend", vec![device.clone(), Value::Null])?;
         let kind = call(machine, &device, "get_buffer_type", vec![device.clone()])?;
@@ -59,34 +60,38 @@ impl<'m, 'p> Session<'m, 'p> {
             _ => return Err(unknown("get_base")),
         };
         let opened = machine.moment();
-        Ok(Session { machine, backend, device, buffers, base, opened })
+        Ok(Session { machine, backend, device, buffers, base, opened, traces })
     }
 
-    /// Asks whether the device supports the operation, and computes a graph with it. A dispatch of a product ends the
-    /// run with an abort; a run that ends otherwise dispatched none.
-    pub fn run(&mut self, shape: &Shape, kind: &str, columns: i64) -> Run<()> {
-        let ended = self.run_both(shape, kind, columns, &[]);
+    /// Asks whether the device supports the operation, computes a graph with it, and reads the answer.
+    pub fn run<T: PartialEq>(&mut self, shape: &Shape, kind: &str, columns: i64, read: Read<T>) -> Run<T> {
+        let ended = self.run_both(shape, kind, columns, read, &[]);
         self.machine.script.clear();
         ended
     }
 
-    /// Runs both branches of a condition that is unknown. If both dispatch the same pipeline, the condition does not matter.
-    fn run_both(&mut self, shape: &Shape, kind: &str, columns: i64, outcomes: &[bool]) -> Run<()> {
-        let unknown = match self.run_once(shape, kind, columns, outcomes) {
+    /// Runs both branches of a condition that is unknown. If both have the same answer, the condition does not matter.
+    fn run_both<T: PartialEq>(
+        &mut self,
+        shape: &Shape,
+        kind: &str,
+        columns: i64,
+        read: Read<T>,
+        outcomes: &[bool],
+    ) -> Run<T> {
+        let ended = self.run_once(shape, kind, columns, outcomes);
+        let unknown = match read(self.machine, ended) {
             Err(Stop::Fork(unknown)) if outcomes.len() < MOST_UNKNOWN => unknown,
             ended => return ended,
         };
-        let mut chosen: Vec<String> = Vec::new();
+        let mut found: Option<T> = None;
         for outcome in [true, false] {
             let outcomes: Vec<bool> = outcomes.iter().copied().chain([outcome]).collect();
-            match self.run_both(shape, kind, columns, &outcomes) {
-                Err(Stop::Abort { at, what }) if what.starts_with(CHOSEN) => {
-                    if chosen.first() == Some(&what) {
-                        return Err(Stop::Abort { at, what });
-                    }
-                    chosen.push(what);
-                }
-                Err(Stop::Need(name)) => return Err(Stop::Need(name)),
+            match self.run_both(shape, kind, columns, read, &outcomes) {
+                Ok(answer) if found.as_ref() == Some(&answer) => return Ok(answer),
+                Ok(answer) if found.is_none() => found = Some(answer),
+                // Neither branch has an answer if the first one stops: its own reason is the nearer one.
+                Err(stop) if found.is_none() || matches!(stop, Stop::Need(_)) => return Err(stop),
                 _ => break,
             }
         }
@@ -104,7 +109,7 @@ impl<'m, 'p> Session<'m, 'p> {
         let machine = &mut *self.machine;
         let supported = call(machine, &self.device, "supports_op", vec![self.device.clone(), Value::Ptr(node)])?;
         match machine.settle(&supported) {
-            Some(0) => return Err(Stop::undetermined(Span::default(), say!("source-open-vulkan-unsupported"))),
+            Some(0) => return Err(Stop::undetermined(Span::default(), say!("source-open-backend-unsupported"))),
             Some(_) => {}
             None => return Err(unknown("supports_op")),
         }
@@ -117,13 +122,8 @@ impl<'m, 'p> Session<'m, 'p> {
         let graph = machine.global(graph);
         machine.reset(columns, columns);
         machine.script = outcomes.to_vec();
-        match call(machine, &self.backend, "graph_compute", vec![self.backend.clone(), Value::Ptr(graph)]) {
-            // An abort that is not a dispatch is one of the program's own.
-            Err(Stop::Abort { at, what }) if !what.starts_with(CHOSEN) => {
-                Err(Stop::undetermined(at, say!("source-open-vulkan-aborts", code = what)))
-            }
-            ended => ended.map(drop),
-        }
+        machine.trace = self.traces.then(Vec::new);
+        call(machine, &self.backend, "graph_compute", vec![self.backend.clone(), Value::Ptr(graph)]).map(drop)
     }
 
     /// Gives every tensor its own memory in its buffer, and marks the node to be computed.

@@ -1,0 +1,1 @@
+../../crates/launch/src/visible_devices.rs
