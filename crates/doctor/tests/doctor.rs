@@ -20,9 +20,10 @@ fn case<'a>(report: &'a Report, id: &str) -> &'a Case {
 }
 
 /// The value of a message argument, as text.
-fn arg<'a>(message: &'a say::Message, name: &str) -> &'a str {
+fn arg(message: &say::Message, name: &str) -> String {
     match message.args.get(name) {
-        Some(say::Arg::Text(text)) => text,
+        Some(say::Arg::Text(text)) => text.clone(),
+        Some(say::Arg::List(names)) => names.join(", "),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -312,7 +313,7 @@ fn a_backend_without_code_for_the_card_is_named_and_a_generic_target_serves() {
         let bundle = make::bundle(&[("host-x86_64-unknown-linux-gnu-", &[]), (id.as_str(), &object)], 256);
         examine(&Machine::new().rx_9070_xt().file(library, make::host(&bundle, &[0])))
     };
-    let says = |case: &Case, name: &str| arg(&case.what, name).to_owned();
+    let says = |case: &Case, name: &str| arg(&case.what, name);
     let missing = with("gfx1100");
     assert_eq!(case(&missing, "no-device-code").weight, Weight::Warning);
     assert_eq!(says(case(&missing, "no-device-code"), "others"), "gfx1100");

@@ -117,7 +117,8 @@ fn variables_hide_and_order_cards_as_in_the_real_runtime() {
     let home = tempfile::tempdir().expect("a directory");
     let program = built(home.path(), LAYOUTS[2], &[]);
     let (first, second) = ("AMD Radeon RX 7900 XT, gfx1100, 42", "AMD Radeon RX 9070 XT, gfx1201, 32");
-    let cases: [(&[(&str, &str)], usize, &str, &[u8]); 7] = [
+    type Case<'a> = (&'a [(&'a str, &'a str)], usize, &'a str, &'a [u8]);
+    let cases: [Case<'_>; 7] = [
         (&[("HIP_VISIBLE_DEVICES", "0,1")], 2, first, &[0, 1]),
         (&[("HIP_VISIBLE_DEVICES", "1")], 1, second, &[1]),
         (&[("HIP_VISIBLE_DEVICES", "1,0")], 2, second, &[1, 0]),

@@ -403,22 +403,21 @@ fn miopen_driver_launches_the_kernels_of_the_solution_that_it_names() {
     const DRIVER: &str = "/usr/libexec/rocm/libmiopen1-tests/MIOpenDriver";
     // Debian has no Winograd kernels.
     let variables = [("MIOPEN_DEBUG_CONV_WINOGRAD", "0"), ("TENSILE_DB", "0x8000")];
-    for (kind, size, pad) in [("conv", "3", "1")] {
-        let shape =
-            ["-n", "1", "-c", "64", "-H", "56", "-W", "56", "-k", "64", "-y", size, "-x", size, "-p", pad, "-q", pad];
-        let mode = ["-F", "1", "-S", "0", "-i", "1", "-V", "0", "-t", "1"];
-        let command = [&[DRIVER, kind][..], &shape, &mode].concat();
-        let (outcome, rows) = run(&place, "mi300x", &command, &[], &variables);
-        assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
-        let solution = outcome.said.lines().find_map(|line| line.split("Solution: ").nth(1)).unwrap_or_default();
-        assert!(solution.contains("GemmFwdRest"), "{kind}: {solution}\n{}", outcome.said);
-        // This solution turns the image into a matrix, then multiplies.
-        let columns: Vec<_> = rows.iter().filter(|row| row.mangled.starts_with("Im2d2Col")).collect();
-        assert_eq!(columns.iter().map(|row| row.count).sum::<u64>(), 1, "{kind}: {rows:?}");
-        assert_eq!(gemms(&rows), said_by_rocblas(&outcome), "{kind}");
-        assert_eq!(gemms(&rows).len(), 1, "{kind}: {rows:?}");
-        eprintln!("MIOpenDriver {kind} {size}x{size}: {solution}, all equal");
-    }
+    let (kind, size, pad) = ("conv", "3", "1");
+    let shape =
+        ["-n", "1", "-c", "64", "-H", "56", "-W", "56", "-k", "64", "-y", size, "-x", size, "-p", pad, "-q", pad];
+    let mode = ["-F", "1", "-S", "0", "-i", "1", "-V", "0", "-t", "1"];
+    let command = [&[DRIVER, kind][..], &shape, &mode].concat();
+    let (outcome, rows) = run(&place, "mi300x", &command, &[], &variables);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+    let solution = outcome.said.lines().find_map(|line| line.split("Solution: ").nth(1)).unwrap_or_default();
+    assert!(solution.contains("GemmFwdRest"), "{kind}: {solution}\n{}", outcome.said);
+    // This solution turns the image into a matrix, then multiplies.
+    let columns: Vec<_> = rows.iter().filter(|row| row.mangled.starts_with("Im2d2Col")).collect();
+    assert_eq!(columns.iter().map(|row| row.count).sum::<u64>(), 1, "{kind}: {rows:?}");
+    assert_eq!(gemms(&rows), said_by_rocblas(&outcome), "{kind}");
+    assert_eq!(gemms(&rows).len(), 1, "{kind}: {rows:?}");
+    eprintln!("MIOpenDriver {kind} {size}x{size}: {solution}, all equal");
 }
 
 /// Adds up four megabytes on every card.

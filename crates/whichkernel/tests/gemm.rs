@@ -79,7 +79,7 @@ fn a_release_does_not_differ_from_itself() {
     let command = ["diff", &root, &root, "--library", "hipblaslt", "--gemm", &file, "--gpu", "rx-9070-xt"];
     let out = whichkernel(&command);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
-    assert!(text(&out.stdout).starts_with("2 products: 2 same"), "{}", text(&out.stdout));
+    assert!(text(&out.stdout).starts_with("2 products: 2 the same"), "{}", text(&out.stdout));
     let json = schema_check::answer(
         env!("CARGO_BIN_EXE_whichkernel"),
         &whichkernel(&[&command[..], &["--format", "json"]].concat()).stdout,
@@ -103,4 +103,41 @@ fn a_map_and_the_lint_read_the_same_catalog() {
         findings["findings"].as_array().expect("findings").iter().filter_map(|one| one["kind"].as_str()).collect();
     assert!(kinds.contains(&"no-fallback"), "{kinds:?}");
     assert_eq!(lint.status.code(), Some(1));
+}
+
+/// From the tree's own BLAS call to the kernel: the product that `source` follows has the answer of `explain gemm`.
+#[test]
+fn a_blas_call_of_a_tree_is_followed_to_its_kernel() {
+    let (Some(_), Some(tree)) = (test_artifacts::need("debian-sid"), test_artifacts::need("llama-cpp-sys-2-0.1.160"))
+    else {
+        return;
+    };
+    let tree = tree.display().to_string();
+    let source = |gpu: &str, ty: &str| {
+        let asked = cached(&["source", &tree, "--gpu", gpu, "--type", ty, "--columns", "512", "--rows", "3072"]);
+        assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+        String::from_utf8(asked.stdout).expect("text")
+    };
+    for (ty, name, compute) in [("F16", "f16", "f16"), ("F32", "f32", "f32")] {
+        let text = source("rx-7900-xtx", ty);
+        assert!(text.contains(&format!("3072 x 512 x 4096 {name} TN, rocblas")), "{text}");
+        let ask = ["explain", "gemm", "3072", "512", "4096", "--trans", "TN", "--type", name, "--compute", compute];
+        let same = cached(&[&ask[..], &["--library", "rocblas", "--gpu", "rx-7900-xtx", "--format", "csv"]].concat());
+        let csv = String::from_utf8(same.stdout).expect("text");
+        let (head, row) = csv.split_once('\n').expect("a row");
+        let at = head.split(',').position(|column| column == "index").expect("index");
+        let index = row.split(',').nth(at).expect("a number");
+        assert!(text.contains(&format!("Solution {index} (")), "{index}\n{text}");
+    }
+    assert!(!source("rx-7900-xtx", "Q4_K").contains("rocblas"), "MMQ calls no library");
+    // This rocBLAS has no catalog for the card, and NVIDIA's libraries have none at all.
+    assert!(!source("rx-9070-xt", "F16").contains("Solution"), "no kernel is named without a catalog");
+    assert!(!source("rtx-4090", "F16").contains("rocblas"));
+}
+
+/// With the runtimes of the tests' cache.
+fn cached(arguments: &[&str]) -> Output {
+    let mut command: Command = test_artifacts::alone(env!("CARGO_BIN_EXE_whichkernel"));
+    command.args(arguments).env("LC_ALL", "C.UTF-8").env("WHICHKERNEL_CACHE", test_artifacts::cache());
+    command.output().expect("run")
 }

@@ -202,7 +202,7 @@ fn a_filter_passes_over_the_files_of_a_directory_that_it_does_not_match() {
     let none = run(dir.path(), &["--kernel", "mul_kernel"]);
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
     assert_eq!(none.status.code(), Some(2), "{said}");
-    assert!(said.contains("none of 2 kernels matches mul_kernel"), "{said}");
+    assert!(said.contains("none of the 2 kernels matches mul_kernel"), "{said}");
     let target = run(dir.path(), &["--target", "gfx942"]);
     assert_eq!(target.status.code(), Some(2), "{}", text(&target));
     // A file that can't be read is reported beside those that match.

@@ -70,7 +70,7 @@ fn a_log_is_read_and_a_file_that_is_none_is_refused() {
     let explained =
         Command::new(WHICHKERNEL).args(["watch", "--how", "logs", "--log", "ROCBLAS_LAYER=9", "--", "true"]).output();
     let said = String::from_utf8_lossy(&explained.expect("a run").stderr).into_owned();
-    assert!(said.contains("ROCBLAS_LAYER=9 is 1 trace + 8 internal"), "{said}");
+    assert!(said.contains("ROCBLAS_LAYER=9 means: 1 trace + 8 internal"), "{said}");
 }
 
 #[test]

@@ -759,11 +759,9 @@ impl Machine<'_> {
         let (mut start, mut default) = (None, None);
         for (at, stmt) in stmts.iter().enumerate() {
             match stmt {
-                Stmt::Case(label) => {
-                    if self.eval(label)?.number() == Some(number) {
-                        start = Some(at);
-                        break;
-                    }
+                Stmt::Case(label) if self.eval(label)?.number() == Some(number) => {
+                    start = Some(at);
+                    break;
                 }
                 Stmt::Default => default = Some(at),
                 _ => {}

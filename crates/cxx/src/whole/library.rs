@@ -942,7 +942,9 @@ impl Machine<'_> {
 }
 
 /// Functions of one number.
-const FLOATS: &[(&str, fn(f64) -> f64)] = &[
+type OfFloat = fn(f64) -> f64;
+
+const FLOATS: &[(&str, OfFloat)] = &[
     ("sqrtf", |x| f64::from((x as f32).sqrt())),
     ("sqrt", f64::sqrt),
     ("logf", |x| f64::from((x as f32).ln())),

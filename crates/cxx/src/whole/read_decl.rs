@@ -158,11 +158,11 @@ impl Reader<'_> {
                     None => Base::Int(crate::syntax::integer::IntTy::I32),
                 })));
             }
-        } else if matches!(self.text(0), "struct" | "class" | "union") {
-            if let Ok(class) = self.class(templates, within, out) {
-                out.classes.push(class.clone());
-                return Ok(Some(plain(Base::Class(class))));
-            }
+        } else if matches!(self.text(0), "struct" | "class" | "union")
+            && let Ok(class) = self.class(templates, within, out)
+        {
+            out.classes.push(class.clone());
+            return Ok(Some(plain(Base::Class(class))));
         }
         self.pos = pos;
         Ok(None)

@@ -23,7 +23,7 @@ pub struct Args {
     pub otlp: Option<String>,
 
     /// Read and push the counts this often: 10s, 1m
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = super::watch::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = crate::number::duration)]
     pub interval: Duration,
 
     /// The most that the agent may use, in percent of one core
@@ -35,7 +35,7 @@ pub struct Args {
     pub state: Option<PathBuf>,
 
     /// Stop after this time: 10s, 2m
-    #[arg(long = "for", value_name = "TIME", value_parser = super::watch::duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = crate::number::duration)]
     pub duration: Option<Duration>,
 
     /// Print a file for installing the agent or showing its metrics, and exit

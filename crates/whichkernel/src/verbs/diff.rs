@@ -9,7 +9,6 @@ use crate::asked::compare::compare;
 use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
-use crate::verbs::dryrun::{Args as DryrunArgs, each};
 use say::{Context as _, bail, ensure, error};
 use std::ffi::OsString;
 use std::path::Path;
@@ -114,7 +113,7 @@ impl Args {
     fn program(&self, context: &Context) -> say::Result<ExitCode> {
         let mut ask = self.dry()?;
         ask.gpu = vec![self.a.clone(), self.b.clone()];
-        each::run(&DryrunArgs::of_program(ask, self.command.clone()), context)
+        dry::each::run(&dry::program::Program { ask: &ask, command: &self.command, graphs: false }, context)
     }
 
     /// Compares two files or directories with GPU code.

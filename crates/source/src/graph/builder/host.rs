@@ -165,19 +165,17 @@ fn provide_memory(machine: &mut Machine<'_>, host: &Rc<Host>) {
         });
     }
     machine.provide("incr_ptr_aligned", |_, _, _| Ok(Slot::Value(Value::At(List::raw(Value::Zero), 0))));
-    for name in ["ggml_set_name"] {
-        machine.provide(name, |machine, _, args| {
-            let (Some(tensor), Some(name)) = (args.first().map(Slot::read), args.get(1).and_then(|n| n.read().text()))
-            else {
-                return machine.lost("name");
-            };
-            if let Value::Ptr(tensor) = &tensor {
-                let held = machine.field(tensor, "name")?;
-                *held.borrow_mut() = Value::Str(name);
-            }
-            Ok(Slot::Value(tensor))
-        });
-    }
+    machine.provide("ggml_set_name", |machine, _, args| {
+        let (Some(tensor), Some(name)) = (args.first().map(Slot::read), args.get(1).and_then(|n| n.read().text()))
+        else {
+            return machine.lost("name");
+        };
+        if let Value::Ptr(tensor) = &tensor {
+            let held = machine.field(tensor, "name")?;
+            *held.borrow_mut() = Value::Str(name);
+        }
+        Ok(Slot::Value(tensor))
+    });
     machine.provide("ggml_format_name", |machine, _, args| {
         let text = formatted(machine, args.get(1..).unwrap_or_default())?;
         let Some(tensor) = args.first().map(Slot::read) else { return machine.lost("name") };

@@ -1,7 +1,9 @@
 //! Questions to a program on a simulated GPU: the flags that `dryrun`, `map` and `diff` share, and their survey.
 
 pub mod card;
+pub mod each;
 pub mod head;
+pub mod program;
 pub mod vulkan;
 
 use crate::context::{Context, Format};

@@ -1,7 +1,7 @@
-//! The flags of `dryrun`, and the runtime that they choose.
+//! The flags of `dryrun`.
 
-use crate::asked::dry::{Ask, DEFAULT_RUNTIME};
-use dryrun::RunRoot;
+use crate::asked::dry::Ask;
+use crate::asked::dry::program::Program;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -48,27 +48,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// One program on each of several cards.
-    pub fn of_program(ask: Ask, command: Vec<OsString>) -> Args {
-        Args {
-            ask,
-            each: true,
-            trace: None,
-            write_graph: None,
-            bench_lines: false,
-            record: false,
-            list_gpus: false,
-            profile_from_host: false,
-            command,
-        }
+    pub fn program(&self) -> Program<'_> {
+        Program { ask: &self.ask, command: &self.command, graphs: self.write_graph.is_some() }
     }
-}
-
-/// The root to run in: the named one; this machine for a program that is installed here; otherwise the default.
-pub fn place(args: &Args) -> say::Result<RunRoot> {
-    if let Some(name) = &args.ask.runtime {
-        return Ok(RunRoot::find(name)?);
-    }
-    let installed = args.command.first().is_some_and(|program| sys::on_path(program).is_some());
-    Ok(if installed { RunRoot::Host } else { RunRoot::find(DEFAULT_RUNTIME)? })
 }

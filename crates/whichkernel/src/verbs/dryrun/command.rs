@@ -1,22 +1,16 @@
 //! With a command: runs it, then prints the selections.
 
-use super::args::{Args, place};
+use super::args::Args;
 use super::{record, rows, text, trace};
-use crate::asked::dry::{Lane, card};
 use crate::asked::gemm::{Explained, Recorded};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use dryrun::answers::{Parts, ProgramRun};
-use dryrun::{
-    Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Plan, Request, RunRoot, Selected, Streams, Verdict, select,
-};
+use dryrun::{Events, Finish, Outcome, Plan, RunRoot, Selected, Streams, Verdict, select};
 use evidence::Reach;
-use say::{Context as _, bail, ensure};
-use std::path::{Path, PathBuf};
+use say::{Context as _, bail};
 use std::process::ExitCode;
 use sys::files::{self, Access};
-use sys::interrupt;
-use sys::unix::MetadataExt;
 
 /// One run, with everything that its answer needs.
 pub struct Ran<'a> {
@@ -49,10 +43,11 @@ impl Ran<'_> {
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    let place = place(args)?;
-    let plans = plans(args, &place)?;
+    let program = args.program();
+    let place = program.place()?;
+    let plans = program.plans(&args.ask.gpu, &place)?;
     let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
-    let outcome = perform(args, &place, &plans, Streams::Shown)?;
+    let outcome = program.perform(&place, &plans, Streams::Shown)?;
     let selected = select(&outcome, &profiles);
     if let Some(file) = &args.trace {
         trace::write(file, &outcome)?;
@@ -93,68 +88,6 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         // The program's own failure is a result about the program; everything until then was printed.
         _ => ExitCode::from(CHECK_FAILED),
     })
-}
-
-/// Runs the program on one machine with these devices.
-pub fn perform(args: &Args, place: &RunRoot, plans: &[Plan], streams: Streams) -> say::Result<Outcome> {
-    let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
-    let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
-    let described = Described::of_devices(&devices)?;
-    let show = shown(args, place);
-    let wanted = [Some(PRODUCTS), args.write_graph.is_some().then_some(GRAPHS)];
-    let variables: Vec<_> = wanted.into_iter().flatten().map(|name| (name.to_owned(), "1".to_owned())).collect();
-    let request = Request {
-        place,
-        profiles: &profiles,
-        described: &described,
-        strict: plans.iter().all(|plan| plan.strict),
-        command: &args.command,
-        show: &show,
-        blas: args.ask.blas.into(),
-        streams,
-        preload: false,
-        sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
-        variables: &variables,
-    };
-    // From here on, a signal ends the program, but not its report.
-    interrupt::catch();
-    Ok(request.run()?)
-}
-
-/// Several cards form one machine with several GPUs, each with the kernels of its own target.
-pub fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
-    let program = args.command.first().map(Path::new);
-    let blas = args.ask.blas != Lane::Recorded;
-    let mut plans = Vec::new();
-    for given in &args.ask.gpu {
-        let card = card::find(given, &args.ask.set)?;
-        plans.push(Plan::new(place, card, args.ask.strict, blas, program)?);
-    }
-    ensure!(!plans.is_empty(), "command-gpu-card");
-    Ok(plans)
-}
-
-/// A large, nearly empty sparse file: there are no weights to read.
-pub fn is_skeleton(path: &Path) -> bool {
-    const LARGE: u64 = 64 << 20;
-    std::fs::metadata(path)
-        .is_ok_and(|file| file.is_file() && file.len() > LARGE && file.blocks() * 512 < file.len() / 16)
-}
-
-/// Arguments that are files or directories here must be visible at the same path inside the tree.
-pub fn shown(args: &Args, place: &RunRoot) -> Vec<PathBuf> {
-    let RunRoot::Tree { .. } = place else { return Vec::new() };
-    let mut list = Vec::new();
-    for word in args.command.iter().skip(1) {
-        // A number or a flag may be a file name by chance; a word with a slash or a dot is meant as a file.
-        let named = word.to_string_lossy().contains(['/', '.']);
-        let Ok(path) = std::path::absolute(word) else { continue };
-        // Devices such as /dev/null exist inside the tree too.
-        if named && (path.is_file() || path.is_dir()) && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {
-            list.push(path.to_owned());
-        }
-    }
-    list
 }
 
 fn csv(ran: &Ran<'_>) -> String {

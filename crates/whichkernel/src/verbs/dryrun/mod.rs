@@ -1,6 +1,6 @@
 //! Runs the real program on a simulated GPU and shows what its host code selects.
 
-use crate::asked::dry::{Backend, card, check_device};
+use crate::asked::dry::{Backend, card, check_device, each};
 use crate::context::Context;
 use dryrun::answers::Cards;
 use std::process::ExitCode;
@@ -8,7 +8,6 @@ use std::process::ExitCode;
 mod args;
 mod command;
 mod cuda_notes;
-pub mod each;
 mod grid;
 mod record;
 mod rows;
@@ -31,7 +30,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     check_device(&args.ask)?;
     if args.each {
-        return each::run(args, context);
+        return each::run(&args.program(), context);
     }
     if args.command.is_empty() { grid::run(args, context) } else { command::run(args, context) }
 }

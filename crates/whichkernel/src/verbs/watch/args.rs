@@ -2,7 +2,6 @@
 
 use super::arm;
 use crate::context::Format;
-use say::{Message, say};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,7 +42,7 @@ pub struct Args {
     pub trace: Option<PathBuf>,
 
     /// Stop after this time: 10s, 500ms, 2m
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = crate::number::duration)]
     pub duration: Option<Duration>,
 
     /// Stop after this many decoded tokens
@@ -128,32 +127,5 @@ pub fn window(args: &Args) -> String {
         (_, false) => ledger::redact::line(&words),
         (Some(name), _) => name.clone(),
         _ => format!("process {}", pids.join(" ")),
-    }
-}
-
-pub fn duration(text: &str) -> Result<Duration, Message> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.parse().map_err(|_| say!("command-no-time", text))?;
-    let seconds = match unit {
-        "" | "s" => number,
-        "ms" => number / 1000.0,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return Err(say!("command-no-unit", unit)),
-    };
-    Duration::try_from_secs_f64(seconds).map_err(Message::verbatim)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_as_people_write_them() {
-        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        assert!(duration("soon").is_err() && duration("3 weeks").is_err());
     }
 }

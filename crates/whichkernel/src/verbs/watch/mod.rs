@@ -27,7 +27,7 @@ mod trace;
 mod view;
 mod view_facts;
 
-pub use args::{Args, How, duration};
+pub use args::{Args, How};
 use args::{ArmCommand, window};
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {

@@ -4,7 +4,7 @@ mod grid;
 mod show;
 
 use super::Args;
-use super::command::{is_skeleton, shown};
+use crate::asked::dry::program::{is_skeleton, shown};
 use crate::asked::dry::vulkan::{cards, heed, place};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use dryrun::{
@@ -27,7 +27,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let [given] = cards.as_slice() else { bail!("dryrun-vulkan-one") };
     let card = VulkanCard::find(given)?;
     let place = place(&args.ask)?;
-    let show = shown(args, &place);
+    let show = shown(&args.command, &place);
     let request = VulkanRequest {
         place: &place,
         card,

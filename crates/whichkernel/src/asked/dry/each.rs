@@ -1,7 +1,6 @@
 //! `dryrun --each` and `diff CARD CARD -- PROGRAM`: one run per card, and the cards side by side.
 
-use super::args::{Args, place};
-use super::command::{perform, plans};
+use super::program::Program;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use dryrun::{KernelOnCards, LaunchesOnCard, OnCard, Plan, RunRoot, SideBySide, Streams, Verdict, select};
@@ -13,11 +12,11 @@ use std::process::ExitCode;
 use sys::interrupt;
 
 /// Exit code 1 if the cards differ or a program failed.
-pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    let place = place(args)?;
-    ensure!(args.ask.gpu.len() > 1, "dryrun-each-one");
+pub fn run(program: &Program<'_>, context: &Context) -> say::Result<ExitCode> {
+    let place = program.place()?;
+    ensure!(program.ask.gpu.len() > 1, "dryrun-each-one");
     interrupt::catch();
-    let runs = dryrun::parallel(&args.ask.gpu, |card| on_card(args, card, &place));
+    let runs = dryrun::parallel(&program.ask.gpu, |card| on_card(program, card, &place));
     let mut done = Vec::new();
     for run in runs {
         done.push(run.ok_or_else(|| error!("dryrun-each-stopped"))??);
@@ -28,7 +27,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         Plain::Md => text(&found, context, Table::markdown),
         Plain::Text => text(&found, context, |table| table.text(context.width)),
     };
-    context.emit_as(args.ask.format, || &found, |format| Ok(plain(format)))?;
+    context.emit_as(program.ask.format, || &found, |format| Ok(plain(format)))?;
     Ok(match found.conclusion.word() {
         Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
         _ if found.is_same() && found.cards.iter().all(|card| card.finished) => ExitCode::SUCCESS,
@@ -37,11 +36,9 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 /// The program's output is not shown: several runs would mix theirs.
-fn on_card(args: &Args, card: &str, place: &RunRoot) -> say::Result<OnCard> {
-    let mut own = args.clone();
-    own.ask.gpu = vec![card.to_owned()];
-    let plans = plans(&own, place)?;
-    let outcome = perform(&own, place, &plans, Streams::Captured)?;
+fn on_card(program: &Program<'_>, card: &str, place: &RunRoot) -> say::Result<OnCard> {
+    let plans = program.plans(&[card.to_owned()], place)?;
+    let outcome = program.perform(place, &plans, Streams::Captured)?;
     let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
     let selected = select(&outcome, &profiles);
     let played: Vec<_> = plans.iter().map(Plan::played).collect();
