@@ -4,10 +4,10 @@ fleet-engines = the engines are duckdb, clickhouse and spark
 fleet-dates-reversed = --before { $before } is later than --after { $after }: give the earlier date with --before
 fleet-address = { $address }: the address of a lake cannot contain quotation marks or backslashes
 fleet-remote = { $path }: this command reads a folder. Add --sql to print the queries for this address, and run them with an engine that can read it (see docs/lake.md)
-fleet-empty = { $path }: not a lake, or an empty one: it has no observations. Write one with `whichkernel report --export parquet --out { $path }`
+fleet-empty = { $path }: not a lake, or an empty one: it has no observations. Write one with `whichkernel report --export parquet --out { WORD($path) }`
 fleet-no-launches = { $path }: no machine has exported a launch, so no path is known. Record launches with `whichkernel watch --record`, then export again
 fleet-no-engine = no SQL engine was found. Install one with `pip install duckdb` (or put the program `duckdb` on the PATH, or `pip install chdb`), or print the queries with --sql
-fleet-not-run = whichkernel does not start { $engine }. Print the queries with --sql and run them there
+fleet-not-run = Run the queries in { $engine } yourself: --sql prints them
 fleet-engine-failed = { $engine } could not answer:
     { $said }
 fleet-gap-lake = the lake
