@@ -109,7 +109,7 @@ fn an_override_that_differs_names_both_targets() {
     let report = examine(&machine);
     let found = case(&report, "override");
     let says = |name: &str| arg(&found.what, name);
-    assert_eq!((says("target"), says("real")), ("gfx1100", "gfx1201"));
+    assert_eq!([says("target"), says("real")], ["gfx1100", "gfx1201"]);
     // The fix is a drop-in that removes the variable, with the command that removes the drop-in. It does not open an
     // editor or start a second server.
     let Some(Fix::Change { run, undo }) = found.fix.first() else { panic!("{:?}", found.fix) };
@@ -347,7 +347,7 @@ fn a_library_whose_archive_is_not_here_is_named() {
         let found = case(&report, "kpack-missing");
         let says = |name: &str| arg(&found.what, name);
         assert_eq!(found.weight, Weight::Problem);
-        assert_eq!((says("target"), says("others")), ("gfx1201", others));
+        assert_eq!([says("target"), says("others")], ["gfx1201", others]);
         assert_eq!(says("paths"), "../.kpack/solver_@GFXARCH@.kpack");
     }
     for target in ["gfx1201", "gfx12-generic"] {
