@@ -6,7 +6,8 @@ use std::path::Path;
 use std::{env, fs};
 
 /// Texts of commands that need a machine with a server or a GPU. No crate of the web page uses them.
-const NOT_ON_THE_PAGE: [&str; 3] = ["doctor", "live", "vllm"];
+const NOT_ON_THE_PAGE: [&str; 8] =
+    ["agent", "doctor", "errors-probe", "errors-uprobe", "fleet", "live", "probe", "vllm"];
 
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");

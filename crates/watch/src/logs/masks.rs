@@ -156,11 +156,14 @@ mod tests {
     #[test]
     fn nine_is_trace_and_internal() {
         let say = |text: &str| wanted(text).map(|(variable, value)| explain(&variable, &value).to_string());
-        assert_eq!(say("ROCBLAS_LAYER=9").as_deref(), Some("ROCBLAS_LAYER=9 is 1 trace + 8 internal"));
-        assert_eq!(say("TENSILE_DB").as_deref(), Some("TENSILE_DB=0x8000 is 0x8000 name of the selected kernel"));
-        assert_eq!(say("AMD_LOG_LEVEL=3").as_deref(), Some("AMD_LOG_LEVEL=3 is info: calls and kernels"));
-        assert_eq!(say("ROCBLAS_LAYER=0").as_deref(), Some("ROCBLAS_LAYER=0 is nothing"));
-        assert_eq!(say("ROCBLAS_LAYER=0x11").as_deref(), Some("ROCBLAS_LAYER=0x11 is 1 trace + 0x10 (unknown here)"));
+        assert_eq!(say("ROCBLAS_LAYER=9").as_deref(), Some("ROCBLAS_LAYER=9 means: 1 trace + 8 internal"));
+        assert_eq!(say("TENSILE_DB").as_deref(), Some("TENSILE_DB=0x8000 means: 0x8000 name of the selected kernel"));
+        assert_eq!(say("AMD_LOG_LEVEL=3").as_deref(), Some("AMD_LOG_LEVEL=3 means: info: calls and kernels"));
+        assert_eq!(say("ROCBLAS_LAYER=0").as_deref(), Some("ROCBLAS_LAYER=0 means: nothing"));
+        assert_eq!(
+            say("ROCBLAS_LAYER=0x11").as_deref(),
+            Some("ROCBLAS_LAYER=0x11 means: 1 trace + 0x10 (unknown here)")
+        );
         assert_eq!(say("ROCBLAS_LAYER=much").as_deref(), Some("ROCBLAS_LAYER=much"));
         assert_eq!(say("PATH=1"), None);
     }
